@@ -1,0 +1,43 @@
+"""python -m kafkaviz: finds the command that was typed, runs it, and says what went wrong in one line."""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from kafkaviz.errors import KafkavizError
+
+# Each is a module of kafkaviz.commands that imports only argparse at its top: `kafkaviz --help` reads them all.
+COMMANDS = ("app",)
+USAGE_OR_INPUT = 2
+INTERRUPTED = 130
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line: every command adds its own part, and sets `run`."""
+    top = argparse.ArgumentParser(
+        prog="kafkaviz",
+        description="Opens a Kafka broker directory and shows how .log, .index and .timeindex find a record.",
+        epilog="Example: kafkaviz app /var/lib/kafka/data",
+    )
+    subparsers = top.add_subparsers(metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        importlib.import_module(f"kafkaviz.commands.{name}").add_parser(subparsers)
+    return top
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command; 0 done, 1 it found what it was asked to look for, 2 wrong usage or unreadable input."""
+    args = parser().parse_args(argv)
+    try:
+        return args.run(args)
+    except KafkavizError as error:
+        print(f"kafkaviz: {error}", file=sys.stderr)
+        return USAGE_OR_INPUT
+    except KeyboardInterrupt:
+        print("kafkaviz: stopped", file=sys.stderr)
+        return INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

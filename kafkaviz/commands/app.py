@@ -1,0 +1,73 @@
+"""kafkaviz app: opens the web app on a broker directory."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from kafkaviz.errors import CannotOpen, KafkavizError
+
+APP = Path(__file__).parents[2] / "app.py"  # beside the package in a checkout; a wheel does not hold it
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Adds `app` to the command line."""
+    parser = subparsers.add_parser(
+        "app",
+        help="open the web app",
+        description="Opens the web app on a broker directory, or on the sample one. Nothing in the directory is changed.",
+        epilog="Example: kafkaviz app /var/lib/kafka/data --port 8600",
+    )
+    parser.add_argument("directory", metavar="DIR", nargs="?", type=Path, help="a broker directory, or a .tar, .tar.gz or .zip of one")
+    parser.add_argument("--port", metavar="N", type=_port, help="the port to listen on (default: 8501, or the next free one)")
+    parser.add_argument("--master", metavar="M", default="local[*]", help="the Spark master that ingests for the app (default: %(default)s)")
+    parser.add_argument("--allow-root", metavar="DIR", type=Path, help="open nothing outside this directory, whatever a visitor types")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Becomes the Streamlit server of app.py; comes back only where that cannot start."""
+    if not APP.is_file():
+        raise KafkavizError("the web app is not part of an installed package; clone the repository and run `make run` there")
+    environment = os.environ | _settings(args)
+    sys.stdout.flush()
+    os.execve(sys.executable, _streamlit(args.port), environment)
+
+
+def _settings(args: argparse.Namespace) -> dict[str, str]:
+    """What the pages read from their environment; kafkaviz.ui and kafkaviz.commands do not import each other."""
+    settings = {"KAFKAVIZ_MASTER": args.master}
+    if args.directory is not None:
+        settings["KAFKAVIZ_DIR"] = str(_readable(args.directory))
+    if args.allow_root is not None:
+        settings["KAFKAVIZ_ALLOW_ROOT"] = str(_readable(args.allow_root))
+    return settings
+
+
+def _streamlit(port: int | None) -> list[str]:
+    """The command of the server. -P: the current directory may hold a streamlit.py."""
+    return [sys.executable, "-P", "-m", "streamlit", "run", str(APP), *([] if port is None else [f"--server.port={port}"])]
+
+
+def _readable(path: Path) -> Path:
+    """The absolute path, if it exists and may be read; what is in it the pages will say, with all they know.
+
+    Raises CannotOpen, of kind "missing" or "permission".
+    """
+    try:
+        path.stat()
+    except PermissionError:
+        raise CannotOpen(path, "no permission to look there", kind="permission") from None
+    except OSError:
+        raise CannotOpen(path, "there is no such file or directory", kind="missing") from None
+    if not os.access(path, os.R_OK | (os.X_OK if path.is_dir() else 0)):
+        raise CannotOpen(path, "no permission to read it", "copy it, or run as a user who may", kind="permission")
+    return path.resolve()
+
+
+def _port(text: str) -> int:
+    """A port from 1 to 65535."""
+    port = int(text)
+    if not 1 <= port <= 65_535:
+        raise argparse.ArgumentTypeError(f"a port lies between 1 and 65535, not {port}")
+    return port
