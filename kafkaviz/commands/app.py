@@ -67,7 +67,6 @@ def _readable(path: Path) -> Path:
 
 def _port(text: str) -> int:
     """A port from 1 to 65535."""
-    port = int(text)
-    if not 1 <= port <= 65_535:
-        raise argparse.ArgumentTypeError(f"a port lies between 1 and 65535, not {port}")
-    return port
+    if not text.isdecimal() or not 1 <= int(text) <= 65_535:
+        raise argparse.ArgumentTypeError(f"a port lies between 1 and 65535, not {text}")
+    return int(text)

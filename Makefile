@@ -1,0 +1,56 @@
+# `make` lists what there is to do. The first target that needs Python packages installs them into .venv, and again when their lists change.
+
+VENV := .venv
+PYTHON_OF_VENV := $(VENV)/bin/python
+INSTALLED := $(VENV)/.installed
+INSTALLED_DEV := $(VENV)/.installed-dev
+PYTHONS := python3.13 python3.12 python3.11 python3.14 python3
+UV := $(shell command -v uv 2>/dev/null)
+INSTALL := $(if $(UV),$(UV) pip install --quiet --compile-bytecode --python $(PYTHON_OF_VENV),$(PYTHON_OF_VENV) -m pip install --quiet --disable-pip-version-check)
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint bench
+
+help: ## list what make can do
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(INSTALLED) ## open the app on the sample broker; BROKER=path opens another, PORT=8600 listens there
+	@$(PYTHON_OF_VENV) -m kafkaviz app $(if $(BROKER),"$(BROKER)") $(if $(PORT),--port "$(PORT)")
+
+test: $(INSTALLED_DEV) ## run the tests; SLOW=1 runs the slow ones too
+	@$(PYTHON_OF_VENV) -m pytest -q $(if $(SLOW),-m "")
+
+lint: $(INSTALLED_DEV) ## check the code with ruff
+	@$(VENV)/bin/ruff check .
+
+bench: $(INSTALLED) ## measure, and print the tables of benchmarks/README.md
+	@$(PYTHON_OF_VENV) -m benchmarks
+
+$(INSTALLED): requirements.txt requirements.lock pyproject.toml | $(PYTHON_OF_VENV)
+	@if [ -e $@ ]; then echo "The lists of packages have changed: bringing $(VENV) up to date."; \
+	else echo "Installing into $(VENV): about 1.2 GB, one to two minutes, once."; fi
+	@$(INSTALL) -r requirements.lock
+	@echo "Compiling the loops that read bytes, so that the first page is quick: a few seconds, once."
+	@$(PYTHON_OF_VENV) -m kafkaviz warm
+	@touch $@
+
+$(INSTALLED_DEV): requirements-dev.txt $(INSTALLED)
+	@echo "Adding what the tests and ruff need to $(VENV): about 180 MB, a few seconds."
+	@$(INSTALL) -r requirements-dev.txt
+	@touch $@
+
+$(PYTHON_OF_VENV):
+	@for python in $(or $(PYTHON),$(PYTHONS)); do \
+	    if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$python; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	    echo "kafkaviz needs Python 3.11 or newer, and there is none here (looked for: $(or $(PYTHON),$(PYTHONS)))." >&2; \
+	    echo "Install one (Debian, Ubuntu: apt install python3 python3-venv; macOS: brew install python) and run make again." >&2; \
+	    exit 1; \
+	fi; \
+	echo "Making $(VENV) with $$($$found --version)."; \
+	$$found -m venv $(VENV) || { \
+	    rm -rf $(VENV); \
+	    echo "Python could not make a virtual environment; on Debian and Ubuntu: apt install python3-venv" >&2; \
+	    exit 1; \
+	}
