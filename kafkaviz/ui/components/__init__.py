@@ -1,0 +1,57 @@
+"""The parts that need JavaScript: each a Python door, with its .js and .css (and .html) beside it.
+
+A component has its own shadow root. Its script is kit.js followed by its own file, its style kit.css followed by its own: ES imports
+between files do not work there. Files are read once, when the module that registers them is imported.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+HERE = Path(__file__).parent
+ART = HERE.parent / "art"
+
+
+def door(name: str) -> Callable[..., Any]:
+    """Registers a component from its files: NAME.js, and NAME.css and NAME.html where there are any."""
+    script = _text("kit.js") + _text(f"{name}.js")
+    return st.components.v2.component(f"kafkaviz.{name}", html=_text(f"{name}.html"), css=_text("kit.css") + _text(f"{name}.css"), js=script)
+
+
+def _text(file: str) -> str:
+    path = HERE / file
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+_art, _copy_link, _theme_button, _keys = map(door, ("art", "copy_link", "theme_button", "keys"))
+
+
+@cache
+def _drawing(name: str) -> str:
+    return (ART / f"{name}.svg").read_text(encoding="utf-8")
+
+
+def art(name: str, width: int, height: int, key: str = "") -> None:
+    """One of the drawings in ui/art; st.html would drop the SVG. Drawn twice on a page, each needs its own key."""
+    _art(key=f"kv_art_{name}_{key}", data={"svg": _drawing(name)}, width=width, height=height)
+
+
+def copy_link(address: dict[str, str]) -> None:
+    """A button that copies the address of what is shown; what the address bar leaves to a default is filled in from `address`."""
+    _copy_link(key="kv_copy_link", data={"address": address}, width="content", height="content")
+
+
+def theme_button(paths: list[str]) -> None:
+    """Switches between light and dark, for every page of the app: Streamlit keeps the choice by the page's path."""
+    _theme_button(key="kv_theme", data={"paths": paths}, width="content", height="content")
+
+
+def keys(listen: str) -> str | None:
+    """The key of `listen` that was pressed on the page's body, not in a field; None in every other run.
+
+    Also tells screen readers which page is the current one, and makes arrows and Enter work in the Go to dialog.
+    """
+    return _keys(key="kv_listener", data={"listen": listen}, on_pressed_change=lambda: None, width="content", height="content").pressed

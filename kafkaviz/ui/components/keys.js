@@ -1,0 +1,30 @@
+// Keys that no Streamlit button can have, the mark of the current page, and arrows in the Go to dialog.
+export default function ({ parentElement: root, data, setTriggerValue }) {
+  const inField = e => e.composedPath().some(n => n instanceof HTMLElement && (/^(INPUT|SELECT|TEXTAREA)$/.test(n.tagName) || n.isContentEditable));
+  const links = () => [...document.querySelectorAll('[role="dialog"] .st-key-kv_found a')];
+  const walk = (e, found) => {
+    const at = found.indexOf(document.activeElement), step = e.key === 'ArrowDown' ? 1 : -1;
+    const next = found[at + step] ?? (at < 0 ? found[0] : step < 0 ? document.querySelector('[role="dialog"] input') : null);
+    if (next) { next.focus(); e.preventDefault(); }
+  };
+  const press = e => {
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    const found = links();
+    if (found.length && (e.key === 'ArrowDown' || e.key === 'ArrowUp')) return walk(e, found);
+    if (found.length && e.key === 'Enter' && e.target.tagName === 'INPUT') return found[0].click();
+    if (inField(e) || document.querySelector('[role="dialog"]')) return;
+    if (data.listen.includes(e.key)) setTriggerValue('pressed', e.key);
+  };
+  const mark = () => {
+    document.querySelector('.st-key-kv_nav')?.setAttribute('role', 'navigation');
+    document.querySelector('.st-key-kv_nav')?.setAttribute('aria-label', 'Pages');
+    document.querySelector('.st-key-kv_top')?.setAttribute('role', 'navigation');
+    document.querySelector('.st-key-kv_top')?.setAttribute('aria-label', 'Where you are');
+    for (const a of document.querySelectorAll('.st-key-kv_nav a')) a.removeAttribute('aria-current');
+    document.querySelector('.st-key-kv_nav_current a')?.setAttribute('aria-current', 'page');
+  };
+  mark();
+  requestAnimationFrame(mark);
+  document.addEventListener('keydown', press);
+  return () => document.removeEventListener('keydown', press);
+}

@@ -1,0 +1,13 @@
+// Streamlit 1.67 has no call for the theme: it keeps the choice per address path, and reads it when the app loads.
+export default function ({ parentElement: root, data }) {
+  const dark = getComputedStyle(root.host).colorScheme === 'dark';
+  const choose = theme => {
+    const base = location.pathname.replace(/[^/]*$/, '');
+    for (const path of data.paths) localStorage.setItem(`stActiveTheme-${base}${path}-v2`, JSON.stringify(theme));
+    location.reload();
+  };
+  const name = dark ? 'Light' : 'Dark';
+  const button = H('button', { class: 'btn q ico', type: 'button', title: name, 'aria-label': `${name} theme` }, icon(dark ? 'light_mode' : 'dark_mode'));
+  button.onclick = () => choose(name);
+  root.replaceChildren(...[...root.children].filter(child => child.tagName === 'STYLE'), button);
+}

@@ -1,0 +1,216 @@
+"""The frame around every page: the sidebar with the pages, the bar that says where you are, the keys, and the look.
+
+    place = frame("Segment")  # the first call of a page
+    segment = pick.segment(place)
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.log.segment import Segment
+from kafkaviz.ui import parts, pick, state
+from kafkaviz.ui import cache as doors
+from kafkaviz.ui.components import copy_link, keys, theme_button
+from kafkaviz.ui.pick import Place
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]  # the checkout, where app.py and pages/ are
+MENU = 60  # longer lists are found in Go to, not in a menu
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the app: its script, its icon, and how far its address goes: broker 1, topic-partition 2, segment 3."""
+
+    script: str
+    icon: str
+    depth: int
+    group: int
+
+    @property
+    def exists(self) -> bool:
+        """Whether its script is there; only then is it listed."""
+        return (ROOT / self.script).exists()
+
+    @property
+    def path(self) -> str:
+        """The page's place in the URL."""
+        return "" if self.script == "app.py" else Path(self.script).stem
+
+
+PAGES = {
+    "Broker": Page("app.py", "dns", 1, 1),
+    "Segment": Page("pages/segment.py", "straighten", 3, 1),
+    "Lookup": Page("pages/lookup.py", "manage_search", 3, 1),
+    "Page cache": Page("pages/page_cache.py", "memory", 1, 1),
+    "Rolls": Page("pages/rolls.py", "layers", 2, 2),
+    "Tuning": Page("pages/tuning.py", "tune", 2, 2),
+    "Health": Page("pages/health.py", "ecg_heart", 1, 2),
+    "Explore": Page("pages/explore.py", "terminal", 1, 3),
+    "Workshop": Page("pages/workshop.py", "school", 1, 3),
+}
+
+
+def frame(name: str) -> Place:
+    """Draws all that is around the page of this name, and says where its address points."""
+    st.set_page_config(f"{name} · kafkaviz", str(HERE / "art" / "mark.svg"), layout="wide", initial_sidebar_state=208)
+    st.html(f"<style>{_stylesheet()}</style>")
+    page = PAGES[name]
+    place = pick.place(page.depth)
+    _sidebar(name, place)
+    _bar(page, place)
+    _listen(page, place)
+    _dialog(place)
+    st.html('<div class="kv-under"></div>')
+    return place
+
+
+@cache
+def _stylesheet() -> str:
+    """The tokens, and the rules that config.toml cannot say."""
+    return "".join((HERE / name).read_text(encoding="utf-8") for name in ("tokens.css", "look.css"))
+
+
+def pages() -> dict[str, Page]:
+    """The pages that exist, by name."""
+    return {name: page for name, page in PAGES.items() if page.exists}
+
+
+def _sidebar(current: str, place: Place) -> None:
+    with st.sidebar.container(key="kv_side"):
+        st.html('<div class="kv-brand"><div class="kv-mark"></div><span>kafkaviz</span></div>')
+        with st.container(key="kv_nav"):
+            group = 1
+            for name, page in pages().items():
+                if page.group != group:
+                    st.html("<hr>")
+                group = page.group
+                with st.container(key="kv_nav_current" if name == current else f"kv_nav_{page.path or 'broker'}"):
+                    st.page_link(page.script, label=name, icon=f":material/{page.icon}:", width="stretch", query_params=_carried(page, place))
+        _foot(place)
+
+
+def _carried(page: Page, place: Place) -> dict[str, str]:
+    """What a link to another page keeps of the address: as much as that page looks at."""
+    kept = (state.DIRECTORY, state.TOPIC_PARTITION, state.SEGMENT)[: page.depth]
+    return {name: value for name, value in place.address.items() if name in kept}
+
+
+def _foot(place: Place) -> None:
+    with st.container(key="kv_foot"):
+        shown = escape(parts.middle(place.directory, 21)) or "nothing open"
+        version = f"Kafka {_version(place)}, read only" if place.broker else "opened read only"
+        st.html(
+            f'<div class="kv-foot"><div title="{escape(place.directory)}">{parts.icon("folder_open", True)}<span class="kv-mono">{shown}</span></div>'
+            f'<div>{parts.icon("verified", True)}<span>{escape(version)}</span></div></div>'
+        )
+        with st.container(horizontal=True, gap="xxsmall", key="kv_foot_row"):
+            theme_button([page.path for page in PAGES.values()])
+            st.button("`?` Keys", type="tertiary", key="kv_keys", on_click=_open, args=("keys",))
+
+
+def _version(place: Place) -> str:
+    """Which Kafka the directory looks like."""
+    return "4.3.1"
+
+
+def _bar(page: Page, place: Place) -> None:
+    """The breadcrumbs, each a picker, and on the right what works on every page."""
+    with st.container(key="kv_top", horizontal=True):
+        _directories(page, place)
+        if page.depth > 1 and place.partition:
+            _separator()
+            _partitions(page, place)
+        if page.depth > 2 and place.segment:
+            _separator()
+            _segments(page, place)
+        with st.container(key="kv_top_right", horizontal=True, horizontal_alignment="right"):
+            copy_link(place.address)
+            st.button("Go to", icon=":material/search:", type="tertiary", shortcut="k", key="kv_goto", on_click=_open, args=("goto",))
+
+
+def _separator() -> None:
+    st.html('<span class="kv-sep" aria-hidden="true">›</span>', width="content")
+
+
+def _directories(page: Page, place: Place) -> None:
+    choices = list(dict.fromkeys(str(path) for path in [*pick.recent(), *doors.samples()]))
+    label = parts.middle(place.directory, 48) or "Open a directory"
+    chosen = _menu("dir", label, [choice for choice in choices if choice != place.directory], "Broker directory")
+    if chosen:
+        st.switch_page(page.script, query_params=state.address(chosen))
+
+
+def _partitions(page: Page, place: Place) -> None:
+    names = [one.directory for one in place.broker.partitions]
+    chosen = _menu("tp", place.partition.directory, names, "Topic-partition")
+    if chosen and chosen != place.partition.directory:
+        st.switch_page(page.script, query_params=state.address(place.directory, chosen))
+
+
+def _segments(page: Page, place: Place) -> None:
+    bases = [one.base_offset for one in _readable(place)]
+    chosen = _menu("segment", place.segment.name, bases, "Segment", units.file_stem)
+    if chosen is not None and chosen != place.segment.base_offset:
+        _to_segment(page, place, chosen)
+
+
+def _menu(key: str, label: str, choices: list, about: str, name=str):
+    """A picker; a long list is looked through in Go to."""
+    if len(choices) > MENU:
+        st.button(parts.plain(label), icon=":material/search:", type="tertiary", key=f"kv_pick_{key}", help=about, on_click=_open, args=("goto", f"{label} "))
+        return None
+    return st.menu_button(
+        parts.plain(label), choices, type="tertiary", key=f"kv_pick_{key}", help=about, format_func=lambda one: parts.plain(name(one)), disabled=not choices
+    )
+
+
+def _readable(place: Place) -> list[Segment]:
+    """The segments of the topic-partition that have a log to show."""
+    return [one for one in place.partition.segments if one.log]
+
+
+def _to_segment(page: Page, place: Place, base_offset: int) -> None:
+    st.switch_page(page.script, query_params=state.address(place.directory, place.partition.directory, base_offset))
+
+
+def _listen(page: Page, place: Place) -> None:
+    """Keys that are no button's: ? for the list of keys, [ and ] for the segment before and after."""
+    pressed = keys("?[]" if place.segment else "?")
+    if pressed == "?":
+        _open("keys")
+    elif pressed and place.segment:
+        around = [one.base_offset for one in _readable(place)]
+        at = around.index(place.segment.base_offset) + (1 if pressed == "]" else -1)
+        if 0 <= at < len(around):
+            _to_segment(page, place, around[at])
+
+
+def _open(dialog: str, text: str = "") -> None:
+    st.session_state[state.DIALOG] = (dialog, text)
+
+
+def _dialog(place: Place) -> None:
+    opened, text = st.session_state.pop(state.DIALOG, ("", ""))
+    if opened == "keys":
+        _keys()
+    elif opened == "goto":
+        _go_to(place, text)
+
+
+@st.dialog("Keys")
+def _keys() -> None:
+    st.markdown("`K` go to")
+
+
+@st.dialog("Go to")
+def _go_to(place: Place, text: str) -> None:
+    asked = st.text_input("Page, topic-partition or offset", text, live="200ms", key="kv_goto_text", label_visibility="collapsed")
+    for name, page in pages().items():
+        if (asked or "").lower() in name.lower():
+            st.page_link(page.script, label=name, icon=f":material/{page.icon}:", width="stretch", query_params=_carried(page, place))

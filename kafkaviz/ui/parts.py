@@ -1,0 +1,130 @@
+"""Small pieces of a page that are only shown: title, chips, metric strip, figure head, states, short tables.
+
+Each writes HTML for st.html. Arguments named html (and the cells of `table`) are HTML already; all others are plain text and are
+escaped here, so that nothing read from a file becomes markup.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from html import escape
+
+import streamlit as st
+
+from kafkaviz.ui.components import art
+
+MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&])")
+SEVERITIES = ("error", "warning", "info", "ok")
+
+
+def plain(text: str) -> str:
+    """Text for a Streamlit label that reads as it is: __consumer_offsets-0 is no bold word."""
+    return MARKDOWN.sub(r"\\\1", text)
+
+
+def middle(text: str, length: int) -> str:
+    """Text cut in the middle to at most `length` characters; both ends of a path matter, the last part most."""
+    if len(text) <= length:
+        return text
+    tail = length * 2 // 3
+    return f"{text[: length - tail - 1]}…{text[len(text) - tail :]}"
+
+
+def icon(name: str, small: bool = False) -> str:
+    """A Material symbol as inline HTML."""
+    return f'<span class="kv-ic{" s" if small else ""}" aria-hidden="true">{escape(name)}</span>'
+
+
+def severity(kind: str) -> str:
+    """The mark of "error", "warning", "info" or "ok" as inline HTML: a shape of its own, not a colour alone."""
+    return f'<span class="kv-sev {kind}" role="img" aria-label="{kind}"></span>'
+
+
+def mono(text: str) -> str:
+    """Text in the face of bytes and names, as HTML."""
+    return f'<span class="kv-mono">{escape(text)}</span>'
+
+
+def title(html: str, lead: str = "", gap: int = 20) -> None:
+    """The page's h1, which says what was found, and one sentence more."""
+    below = f"<p>{escape(lead)}</p>" if lead else ""
+    st.html(f'<div class="kv-hd" style="margin-bottom:{gap}px"><h1>{html}</h1>{below}</div>')
+
+
+def chips(items: Iterable[tuple[str, str]], after: str = "") -> None:
+    """A row of chips: each a kind ("ok", "warning", "error", "info" or "") and its HTML; then a quiet sentence."""
+    row = "".join(f'<span class="kv-chip {kind}">{html}</span>' for kind, html in items)
+    st.html(f'<div class="kv-chips">{row}<span class="kv-sm kv-fnt kv-after">{escape(after)}</span></div>')
+
+
+def metrics(cells: Sequence[tuple[str, str, str]]) -> None:
+    """A strip of figures: label, value with its unit, and a line of detail.
+
+    A dash among them stands for a number that is still being worked out and keeps the room of one.
+    """
+    st.html(f'<div class="kv-metrics">{"".join(_metric(*cell) for cell in cells)}</div>')
+
+
+def _metric(label: str, value: str, detail: str) -> str:
+    number, _, unit = value.partition(" ")
+    unit = f" <small>{escape(unit)}</small>" if unit else ""
+    return (
+        f'<div><div class="kv-lab">{escape(label)}</div><div class="kv-v">{owed(number)}{unit}</div>'
+        f'<div class="kv-d" title="{escape(detail)}">{owed(detail)}</div></div>'
+    )
+
+
+def owed(text: str) -> str:
+    """Text as HTML, its lone dashes drawn as numbers that are still to come."""
+    return re.sub(r"(^|\s)–(?=\s|$)", r'\1<i class="kv-owed">–</i>', escape(text))
+
+
+def heading(text: str) -> None:
+    """The heading of a section."""
+    st.html(f'<h2 class="kv-h2">{escape(text)}</h2>')
+
+
+def figure_head(finding: str, below: str) -> None:
+    """The title of a figure, which says what it shows of this data, and how to read it."""
+    st.html(f'<div class="kv-figt">{escape(finding)}</div><div class="kv-figs">{escape(below)}</div>')
+
+
+def key(swatches: Iterable[tuple[str, str]]) -> None:
+    """What the colours of a figure mean: the class of a swatch (see look.css) and its words."""
+    cells = "".join(f'<span><i class="kv-sw {kind}"></i>{escape(words)}</span>' for kind, words in swatches)
+    st.html(f'<div class="kv-key">{cells}</div>')
+
+
+def facts(groups: Iterable[tuple[str, str, Iterable[tuple[str, str]]]]) -> None:
+    """Groups of facts: a colour's name, a heading, and rows of label and value; a value is HTML."""
+    st.html("".join(_facts(*group) for group in groups))
+
+
+def _facts(colour: str, name: str, rows: Iterable[tuple[str, str]]) -> str:
+    cells = "".join(f"<dt>{escape(label)}</dt><dd>{html}</dd>" for label, html in rows)
+    return f'<div class="kv-ft"><i class="kv-dot {colour}"></i>{escape(name)}</div><dl class="kv-facts">{cells}</dl>'
+
+
+def table(head: str, rows: Iterable[str]) -> None:
+    """A short table, exact to the letter: the cells of its head and its rows (<tr>…</tr>) are HTML."""
+    st.html(f'<div class="kv-tblwrap"><table class="kv-tbl"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>')
+
+
+@contextmanager
+def empty(name: str, finding: str, why: str) -> Iterator[None]:
+    """Nothing here yet: what it is, why, and, in the with block, one way on."""
+    with st.container(key=f"kv_empty_{name}"):
+        art("empty", 120, 52, name)
+        st.html(f'<div class="kv-empty"><h3>{escape(finding)}</h3><p>{escape(why)}</p></div>')
+        with st.container(key=f"kv_empty_act_{name}", horizontal=True, horizontal_alignment="center", gap=8):
+            yield
+
+
+@contextmanager
+def state(name: str, mark: str, finding: str, why: str) -> Iterator[None]:
+    """Something is wrong or only part is there: a mark (a severity or an icon), what, why, and, in the with block, the way on."""
+    sign = severity(mark) if mark in SEVERITIES else icon(mark)
+    with st.container(key=f"kv_state_{name}"):
+        st.html(f'<div class="kv-state">{sign}<div><h3>{escape(finding)}</h3><p>{escape(why)}</p></div></div>')
+        with st.container(key=f"kv_state_act_{name}", horizontal=True, gap=8):
+            yield

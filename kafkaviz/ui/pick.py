@@ -1,0 +1,133 @@
+"""What the address points at: a broker directory, a topic-partition of it, a segment of that; and what else could be chosen."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.log.broker import Broker
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
+from kafkaviz.ui import cache, parts, state
+
+RECENT = 8  # places that are remembered
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the address points, as far as it could be followed; fault says why not further."""
+
+    directory: str  # as it was given; "" where nothing is open
+    broker: Broker | None = None
+    partition: Partition | None = None
+    segment: Segment | None = None
+    fault: CannotOpen | None = None
+
+    @property
+    def address(self) -> dict[str, str]:
+        """The address parameters of this place, nothing left to a default."""
+        base = self.segment.base_offset if self.segment else None
+        return state.address(self.directory, self.partition.directory if self.partition else "", base) if self.directory else {}
+
+
+def place(depth: int) -> Place:
+    """What the address says, down to the broker (depth 1), the topic-partition (2) or the segment (3)."""
+    directory = st.query_params.get(state.DIRECTORY) or default_directory()
+    if not directory:
+        return Place("")
+    try:
+        opened = cache.broker(directory)
+    except CannotOpen as fault:
+        return Place(directory, fault=fault)
+    return _within(directory, opened, depth)
+
+
+def _within(directory: str, opened: Broker, depth: int) -> Place:
+    chosen = None
+    try:
+        if depth > 1:
+            chosen = _partition(opened)
+        return Place(directory, opened, chosen, _segment(chosen) if depth > 2 else None)
+    except CannotOpen as fault:
+        return Place(directory, opened, chosen, fault=fault)
+
+
+def _partition(opened: Broker) -> Partition:
+    """The topic-partition of the address, else the largest."""
+    asked = st.query_params.get(state.TOPIC_PARTITION)
+    if asked:
+        return opened.partition(asked)
+    if not opened.partitions:
+        raise CannotOpen(opened.path, "holds no topic-partition", kind="missing")
+    return max(opened.partitions, key=log_bytes)
+
+
+def _segment(chosen: Partition) -> Segment:
+    """The segment of the address, else the one that holds the pinned offset, else the largest."""
+    asked = st.query_params.get(state.SEGMENT)
+    if asked is not None:
+        base_offset = state.number(asked)
+        if base_offset is None:
+            raise CannotOpen(chosen.path, f"holds no segment {asked}", kind="missing")
+        return chosen.segment(base_offset)
+    pin = state.number(st.query_params.get(state.PIN))
+    return segment_of(chosen, pin) if pin is not None else largest(chosen)
+
+
+def segment_of(chosen: Partition, offset: int) -> Segment:
+    """The segment a broker would look in: the greatest base offset not above the offset, else the first."""
+    below = [segment for segment in chosen.live if segment.base_offset <= offset]
+    return below[-1] if below else largest(chosen)
+
+
+def largest(chosen: Partition) -> Segment:
+    """The segment with the longest log; of equal ones the first. Raises CannotOpen where there is none."""
+    if not chosen.segments:
+        raise CannotOpen(chosen.path, "holds no segment", kind="missing")
+    return max(chosen.live or chosen.segments, key=lambda segment: segment.log.size_bytes if segment.log else 0)
+
+
+def log_bytes(partition: Partition) -> int:
+    """The bytes of a topic-partition's logs together."""
+    return sum(segment.log.size_bytes for segment in partition.segments if segment.log)
+
+
+def default_directory() -> str:
+    """What is open without a word: the directory the server was started with, else the first sample."""
+    given = os.environ.get("KAFKAVIZ_DIR")
+    return given or next((str(path) for path in cache.samples()), "")
+
+
+def broker(here: Place) -> Broker:
+    """The open broker directory; where there is none the page says why and stops here."""
+    if here.broker is None:
+        _stop(here)
+    return here.broker
+
+
+def partition(here: Place) -> Partition:
+    """The chosen topic-partition; where there is none the page says why and stops here."""
+    if here.partition is None:
+        _stop(here)
+    return here.partition
+
+
+def segment(here: Place) -> Segment:
+    """The chosen segment; where there is none the page says why and stops here."""
+    if here.segment is None:
+        _stop(here)
+    return here.segment
+
+
+def _stop(here: Place) -> None:
+    fault = here.fault
+    with parts.state("fault", "error", f"{fault.path} {fault.what}" if fault else "No broker directory open", fault.next_step if fault else ""):
+        st.page_link("app.py", label="Open another", query_params={})
+    st.stop()
+
+
+def recent() -> list[Path]:
+    """Broker directories that were opened before, newest first."""
+    return []

@@ -1,0 +1,32 @@
+"""Every session key and every address parameter, in one list, and the address of a place.
+
+An address brings back what its reader saw: `/segment?dir=/data/kafka&tp=orders-0&segment=38321&pin=38400`.
+"""
+
+from pathlib import Path
+
+# Address parameters. A page's own choices (an order, a filter) are widgets with bind="query-params" and named here too.
+DIRECTORY = "dir"  # a broker directory or an archive of one, as it was given
+TOPIC_PARTITION = "tp"  # the directory's name: orders-0
+SEGMENT = "segment"  # the segment's base offset
+PIN = "pin"  # the offset that is looked at
+ORDER = "order"  # Broker: how the rows of the map are sorted
+ROWS = "rows"  # Broker: which sixty of the map's rows are shown, from 1
+
+# Session keys: what must outlive a rerun, but means nothing in a link.
+DIALOG = "kv_dialog"  # the dialog to open in this run, and what it starts with
+WORKED = "kv_worked"  # directories whose ingest this session has watched: their strip keeps its place when it is done
+
+
+def address(directory: str | Path, topic_partition: str = "", segment: int | None = None, pin: int | None = None) -> dict[str, str]:
+    """The address parameters of a place; what is not given is left out."""
+    parts = {DIRECTORY: str(directory), TOPIC_PARTITION: topic_partition, SEGMENT: segment, PIN: pin}
+    return {name: str(value) for name, value in parts.items() if value not in ("", None)}
+
+
+def number(text: str | None) -> int | None:
+    """A whole number out of the address, or None where the address has something else."""
+    try:
+        return int(text or "")
+    except ValueError:
+        return None
