@@ -1,0 +1,37 @@
+"""kafkaviz: open a Kafka broker directory and see how .log, .index and .timeindex find a record.
+
+The floors, from the ground up; a module uses its own floor and those below it:
+
+    errors, units, versions   what we raise; numbers as people read them; Kafka's releases
+    binary                    bytes that know no Kafka file: varints, checksums, codecs
+    format                    each file format, declared once: layout, parse, build
+    log                       files on disk, opened read-only: broker, partition, segment
+    analyse                   what a log costs, and what its settings were
+    pipeline                  the same questions over whole brokers, on Spark
+    figures                   a view of a result, and the figure of that view
+    ui, commands              what the pages share; the command line
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kafkaviz.errors import CannotOpen, CorruptFile, KafkavizError
+    from kafkaviz.log.broker import Broker, open_broker
+    from kafkaviz.log.partition import Partition
+    from kafkaviz.log.segment import Segment
+
+__version__ = "0.1.0"
+__all__ = ["Broker", "CannotOpen", "CorruptFile", "KafkavizError", "Partition", "Segment", "open_broker"]
+
+_ROOMS = {
+    "CannotOpen": "errors", "CorruptFile": "errors", "KafkavizError": "errors",
+    "Broker": "log.broker", "open_broker": "log.broker", "Partition": "log.partition", "Segment": "log.segment",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> object:
+    """The names people import, found when they are asked for: `import kafkaviz` alone loads no numpy and no numba."""
+    if name not in _ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)

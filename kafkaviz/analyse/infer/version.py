@@ -1,0 +1,93 @@
+"""Which Kafka wrote a directory, from the traces it left."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kafkaviz import versions
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format import metadata
+from kafkaviz.log.broker import Broker
+from kafkaviz.log.file import info
+from kafkaviz.log.segment import Segment
+from kafkaviz.versions import Release
+
+BOOTSTRAP = "bootstrap.checkpoint"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Something on disk that only some releases leave."""
+
+    because: str
+    first: Release | None = None  # it was not there before this release
+    last: Release | None = None  # it is not there after this one
+
+
+@dataclass(frozen=True)
+class Looks:
+    """The releases that fit every trace, and the traces that say so."""
+
+    first: Release | None
+    last: Release | None
+    because: str
+
+    @property
+    def text(self) -> str:
+        """4.3 or later; 2.8 to 3.6; an unknown version."""
+        if self.first and self.last and self.last > self.first:
+            return f"{versions.text(self.first)} to {versions.text(self.last)}"
+        if self.first and self.last:
+            return versions.text(self.first)
+        if self.first:
+            return f"{versions.text(self.first)} or later"
+        return f"{versions.text(self.last)} or earlier" if self.last else "of an unknown version"
+
+
+def looks_like(broker: Broker) -> Looks:
+    """The versions that may have written the directory, the strongest traces named."""
+    traces = list(_traces(broker))
+    first = max((trace for trace in traces if trace.first), key=lambda trace: trace.first, default=None)
+    last = min((trace for trace in traces if trace.last), key=lambda trace: trace.last, default=None)
+    because = "; ".join(dict.fromkeys(trace.because for trace in (first, last) if trace))
+    return Looks(first.first if first else None, last.last if last else None, because)
+
+
+def _traces(broker: Broker) -> Iterator[Trace]:
+    yield from _metadata_version(broker)
+    if broker.clean_body is not None:
+        yield Trace(".kafka_cleanshutdown holds a broker epoch, as 3.7 brought", first=(3, 7))
+    elif broker.clean:
+        yield Trace(".kafka_cleanshutdown is empty, as up to 3.6", last=(3, 6))
+    if broker.directory_id:
+        yield Trace("meta.properties names a directory id, as 3.7 brought", first=(3, 7))
+    if broker.properties.get("version", "0") == "0" and broker.properties:
+        yield Trace("meta.properties is of the ZooKeeper kind, gone in 4.0", last=(3, 9))
+    names = {found.path.name for partition in broker.partitions for found in partition.others}
+    if "partition.metadata" in names:
+        yield Trace("partition.metadata names topic ids, as 2.8 brought", first=(2, 8))
+    elif "leader-epoch-checkpoint" in names:
+        yield Trace("leader-epoch-checkpoint is there, as 0.11 brought", first=(0, 11))
+
+
+def _metadata_version(broker: Broker) -> Iterator[Trace]:
+    """The metadata.version that the directory was formatted with, from bootstrap.checkpoint."""
+    path = broker.path / BOOTSTRAP
+    if not path.exists():
+        return
+    try:
+        level = _feature_levels(Segment(0, "closed", log=info(path))).get("metadata.version")
+    except KafkavizError:
+        return
+    release = versions.release_of_metadata_version(level) if level is not None else None
+    if release:
+        yield Trace(f"{BOOTSTRAP} sets metadata.version to level {level}, which {versions.text(release)} brought", first=release)
+
+
+def _feature_levels(bootstrap: Segment) -> dict[str, int]:
+    """Each feature and its level; a .checkpoint is batch after batch, like a .log."""
+    levels: dict[str, int] = {}
+    for batch in bootstrap.batches():
+        for record in bootstrap.records(int(batch["position"])):
+            feature = metadata.feature_level(record.value or b"")
+            levels.update({feature.name: feature.level} if feature else {})
+    return levels

@@ -1,0 +1,44 @@
+"""What kafkaviz raises: every error is one line that says what, where, and what to do."""
+
+from pathlib import Path
+
+
+class KafkavizError(Exception):
+    """Something a person must know; its text is one line without a traceback."""
+
+
+class CorruptBytes(KafkavizError):
+    """Bytes that break their format, at a byte of the buffer; floors that know no paths raise it."""
+
+    def __init__(self, position: int, what: str) -> None:
+        super().__init__(f"byte {position}: {what}")
+        self.position, self.what = position, what
+
+    def in_file(self, path: Path | str, start: int = 0) -> "CorruptFile":
+        """The same fault, told of a file; start is the file's byte where the buffer began."""
+        return CorruptFile(path, start + self.position, self.what)
+
+
+class CorruptFile(KafkavizError):
+    """A file whose bytes break its format."""
+
+    def __init__(self, path: Path | str, position: int, what: str) -> None:
+        super().__init__(f"{path}, byte {position}: {what}")
+        self.path, self.position, self.what = Path(path), position, what
+
+    def __reduce__(self) -> tuple:
+        """Rebuilt from its parts: the error crosses from Spark's workers to the driver."""
+        return CorruptFile, (self.path, self.position, self.what)
+
+
+class CannotOpen(KafkavizError):
+    """A path that cannot be opened as what it was given for."""
+
+    def __init__(self, path: Path | str, what: str, next_step: str = "", kind: str = "file", nearby: tuple[Path, ...] = ()) -> None:
+        """kind: "missing", "permission", "not-kafka", "archive" or "file"; nearby: broker directories one level down."""
+        super().__init__(f"{path}: {what}" + (f"; {next_step}" if next_step else ""))
+        self.path, self.what, self.next_step, self.kind, self.nearby = Path(path), what, next_step, kind, tuple(nearby)
+
+    def __reduce__(self) -> tuple:
+        """Rebuilt from its parts: the error crosses from Spark's workers to the driver."""
+        return CannotOpen, (self.path, self.what, self.next_step, self.kind, self.nearby)

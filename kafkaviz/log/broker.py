@@ -1,0 +1,192 @@
+"""A broker directory (one of log.dirs): its topic-partitions, its checkpoints, and how it was left."""
+
+import json
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.format import checkpoint, names
+from kafkaviz.log import archive, file
+from kafkaviz.log.partition import Offsets, Partition, open_partition
+
+META_PROPERTIES = "meta.properties"
+CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
+CHECKPOINTS = {  # LogManager, 4.3.1: each maps a topic-partition to an offset
+    "log_start": "log-start-offset-checkpoint",
+    "high_watermark": "replication-offset-checkpoint",
+    "recovery_point": "recovery-point-offset-checkpoint",
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that could not be read, and so is left out of what is shown."""
+
+    path: Path
+    what: str
+
+
+@dataclass(frozen=True)
+class Broker:
+    """A broker directory as it lies on disk; an archive is one once it is unpacked."""
+
+    path: Path
+    source: Path  # what the person gave: the directory, or the archive it came from
+    partitions: tuple[Partition, ...]  # by name
+    properties: Mapping[str, str] = field(default_factory=dict)
+    clean_shutdown: str | None = None  # the marker's text; None where there is no marker
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What tells this broker from others in a catalog: the folder's name."""
+        return self.path.name
+
+    @property
+    def clean(self) -> bool:
+        """Whether the broker was stopped cleanly and not started since."""
+        return self.clean_shutdown is not None
+
+    @property
+    def clean_body(self) -> dict | None:
+        """What 3.7 and later write into the marker (KIP-966); older ones leave it empty."""
+        try:
+            body = json.loads(self.clean_shutdown or "")
+        except ValueError:
+            return None
+        return body if isinstance(body, dict) else None
+
+    @property
+    def node_id(self) -> str | None:
+        """node.id of KRaft, broker.id before."""
+        return self.properties.get("node.id") or self.properties.get("broker.id")
+
+    @property
+    def cluster_id(self) -> str | None:
+        """The cluster's id, where meta.properties tells it."""
+        return self.properties.get("cluster.id")
+
+    @property
+    def directory_id(self) -> str | None:
+        """The id of this log directory, from 3.7 on."""
+        return self.properties.get("directory.id")
+
+    @cached_property
+    def _by_directory(self) -> dict[str, Partition]:
+        return {partition.directory: partition for partition in self.partitions}
+
+    def partition(self, directory: str) -> Partition:
+        """The topic-partition of this directory name, such as orders-0."""
+        found = self._by_directory.get(directory)
+        if not found:
+            raise CannotOpen(self.path, f"holds no topic-partition {directory}", kind="missing")
+        return found
+
+
+def open_broker(path: Path | str) -> Broker:
+    """A broker directory, an archive of one, or one partition directory alone; only names, sizes and small files are read."""
+    source = Path(path).expanduser().absolute()
+    root = archive.opened(source)
+    if _is_partition(root):
+        return _of_partition(source, root)
+    directories, problems = _partition_directories(root)
+    if not directories and not (root / META_PROPERTIES).exists():
+        raise _no_broker(root)
+    offsets = _checkpoints(root, problems)
+    partitions = [_opened(root / name, parsed, offsets, problems) for name, parsed in directories.items()]
+    return Broker(root, source, tuple(filter(None, partitions)), _properties(root, problems), _clean(root), tuple(problems))
+
+
+def _of_partition(source: Path, path: Path) -> Broker:
+    """One partition directory: its broker directory is the one around it, shown as if it held nothing else."""
+    problems: list[Problem] = []
+    root = path.parent
+    partition = _opened(path, names.parse_directory(path.name), _checkpoints(root, problems), problems)
+    return Broker(root, source, tuple(filter(None, [partition])), _properties(root, problems), _clean(root), tuple(problems))
+
+
+def _opened(path: Path, name: names.PartitionName, offsets: Mapping[str, Mapping], problems: list[Problem]) -> Partition | None:
+    key = (name.topic, name.partition)
+    known = Offsets(**{which: entries.get(key) for which, entries in offsets.items()}) if name.state == "current" else Offsets()
+    try:
+        return open_partition(path, name, known)
+    except CannotOpen as fault:
+        problems.append(Problem(path, fault.what))
+        return None
+
+
+def _partition_directories(root: Path) -> tuple[dict[str, names.PartitionName], list[Problem]]:
+    """Every directory with a partition's name; the names decide, as in LogManager.loadLogs."""
+    found, problems = {}, []
+    with file.failing_kindly(root), os.scandir(root) as entries:
+        for entry in sorted(entries, key=lambda one: one.name):
+            parsed = names.parse_directory(entry.name)
+            if parsed and entry.is_dir():
+                found[entry.name] = parsed
+    return found, problems
+
+
+def _is_partition(path: Path) -> bool:
+    """A directory with a partition's name that holds a .log and no partition of its own."""
+    if not names.parse_directory(path.name):
+        return False
+    with file.failing_kindly(path), os.scandir(path) as entries:
+        return any(entry.name.endswith(".log") and entry.is_file() for entry in entries)
+
+
+def _checkpoints(root: Path, problems: list[Problem]) -> dict[str, dict]:
+    """The three offset checkpoints; one that is missing or unreadable says nothing, as in LogManager."""
+    return {which: _offsets(root / name, problems) for which, name in CHECKPOINTS.items()}
+
+
+def _offsets(path: Path, problems: list[Problem]) -> dict:
+    try:
+        return checkpoint.parse_offsets(file.read_text(path)) if path.exists() else {}
+    except KafkavizError as fault:
+        problems.append(Problem(path, getattr(fault, "what", str(fault))))
+        return {}
+
+
+def _properties(root: Path, problems: list[Problem]) -> dict[str, str]:
+    path = root / META_PROPERTIES
+    try:
+        return checkpoint.parse_properties(file.read_text(path)) if path.exists() else {}
+    except KafkavizError as fault:
+        problems.append(Problem(path, getattr(fault, "what", str(fault))))
+        return {}
+
+
+def _clean(root: Path) -> str | None:
+    path = root / CLEAN_SHUTDOWN
+    return file.read_text(path, 65_536) if path.exists() else None
+
+
+def _no_broker(root: Path) -> CannotOpen:
+    """Why this is no broker directory, and which of those below it are."""
+    nearby = tuple(path for path in _directories(root) if _looks_like_broker(path))
+    hint = f"{nearby[0]} looks like one" if nearby else "give a directory of log.dirs, or an archive of one"
+    return CannotOpen(root, "there is no meta.properties and no directory named topic-number", hint, kind="not-kafka", nearby=nearby)
+
+
+def _directories(root: Path) -> list[Path]:
+    with file.failing_kindly(root), os.scandir(root) as entries:
+        return sorted(Path(entry.path) for entry in entries if entry.is_dir())
+
+
+def _looks_like_broker(path: Path) -> bool:
+    try:
+        return (path / META_PROPERTIES).exists() or any(names.parse_directory(child.name) for child in _directories(path))
+    except (CannotOpen, OSError):
+        return False
+
+
+def mode_of(path: Path) -> str:
+    """The permissions of a path as ls shows them, or nothing where they cannot be asked for."""
+    try:
+        return stat.filemode(path.stat().st_mode)
+    except OSError:
+        return ""

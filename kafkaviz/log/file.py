@@ -1,0 +1,110 @@
+"""One file on disk: its size and time, and its bytes, read forward in chunks and never mapped."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kafkaviz.errors import CannotOpen
+
+BLOCK_BYTES = 512  # what st_blocks counts, whatever the filesystem's own blocks are
+
+
+@dataclass(frozen=True, slots=True)
+class FileInfo:
+    """A file as its directory lists it."""
+
+    path: Path
+    size_bytes: int
+    allocated_bytes: int  # less than size_bytes where the file has holes
+    mtime_ns: int
+
+
+def info(path: Path) -> FileInfo:
+    """What the filesystem says of a file."""
+    with failing_kindly(path):
+        return of_stat(path, os.stat(path))
+
+
+def of_stat(path: Path, stat: os.stat_result) -> FileInfo:
+    """The same, of a stat that was taken already."""
+    return FileInfo(path, stat.st_size, getattr(stat, "st_blocks", 0) * BLOCK_BYTES, stat.st_mtime_ns)
+
+
+def read(path: Path, position: int = 0, length: int | None = None) -> bytes:
+    """A stretch of a file, all of it by default; shorter where the file ends."""
+    with failing_kindly(path), open(path, "rb", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        wanted = max(0, min(size - position, size if length is None else length))
+        return b"".join(_pieces(file.fileno(), position, wanted))
+
+
+def read_text(path: Path, limit_bytes: int = 16 << 20) -> str:
+    """A small text file; bytes that are no UTF-8 are shown as U+FFFD."""
+    return read(path, 0, limit_bytes).decode("utf-8", "replace")
+
+
+def read_written(path: Path) -> tuple[bytes, int]:
+    """The bytes up to the last one that takes room on disk, and the file's size: what follows is a hole, all zeros."""
+    with failing_kindly(path), open(path, "rb", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        return b"".join(_pieces(file.fileno(), 0, _data_end(file.fileno(), size))), size
+
+
+@contextmanager
+def reader(path: Path) -> Iterator[Callable[[int, np.ndarray], int]]:
+    """A function read(position, buffer) that fills the buffer from that byte and gives the number of bytes it got."""
+    with failing_kindly(path), open(path, "rb", buffering=0) as file:
+        number = file.fileno()
+
+        def read_into(position: int, buffer: np.ndarray) -> int:
+            got = 0
+            while got < len(buffer):
+                step = os.preadv(number, [buffer[got:]], position + got)
+                if step == 0:
+                    break
+                got += step
+            return got
+
+        yield read_into
+
+
+@contextmanager
+def failing_kindly(path: Path) -> Iterator[None]:
+    """Turns the system's error into one line for a person."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise CannotOpen(path, "is not there", "it was moved or removed", kind="missing") from None
+    except PermissionError:
+        raise CannotOpen(path, "may not be read", "copy it, or start kafkaviz as a user who may", kind="permission") from None
+    except OSError as error:
+        raise CannotOpen(path, (error.strerror or str(error)).lower(), kind="file") from None
+
+
+def _pieces(number: int, position: int, wanted: int) -> Iterator[bytes]:
+    while wanted > 0:
+        piece = os.pread(number, wanted, position)
+        if not piece:
+            return
+        yield piece
+        position, wanted = position + len(piece), wanted - len(piece)
+
+
+def _data_end(number: int, size: int) -> int:
+    """The byte after the last data on disk; the whole size where the filesystem does not tell."""
+    at = 0
+    try:
+        while at < size:
+            at = os.lseek(number, os.lseek(number, at, os.SEEK_DATA), os.SEEK_HOLE)
+    except OSError:
+        return at if at else _all_or_nothing(number, size)
+    return min(at, size)
+
+
+def _all_or_nothing(number: int, size: int) -> int:
+    """A file that is one hole has no data to seek to; so has one on a filesystem that knows no holes."""
+    return 0 if os.fstat(number).st_blocks == 0 else size

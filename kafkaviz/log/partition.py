@@ -1,0 +1,156 @@
+"""A topic-partition directory: its segments in order, and the small files beside them."""
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.format import checkpoint, names
+from kafkaviz.format.names import PartitionName
+from kafkaviz.log import file
+from kafkaviz.log.file import FileInfo
+from kafkaviz.log.segment import Segment
+
+SEGMENT_FILES = ("log", "index", "timeindex", "txnindex")
+METADATA_FILE = "partition.metadata"
+
+
+@dataclass(frozen=True)
+class Offsets:
+    """What the broker's checkpoints say of one topic-partition; None where they say nothing."""
+
+    log_start: int | None = None
+    high_watermark: int | None = None
+    recovery_point: int | None = None
+
+
+@dataclass(frozen=True)
+class Partition:
+    """One replica on disk: current, or renamed for deletion, a move, or because it should not be here."""
+
+    path: Path
+    name: PartitionName
+    segments: tuple[Segment, ...]  # by base offset; of one base offset the plain one first
+    others: tuple[FileInfo, ...] = ()  # snapshots, checkpoints, and whatever else lies there
+    topic_id: str | None = None
+    checkpoints: Offsets = field(default_factory=Offsets)
+
+    @property
+    def directory(self) -> str:
+        """The directory's name: orders-0."""
+        return self.path.name
+
+    @property
+    def topic(self) -> str:
+        """The topic; of a directory to be deleted Kafka may have cut it."""
+        return self.name.topic
+
+    @property
+    def partition(self) -> int:
+        """The partition's number."""
+        return self.name.partition
+
+    @property
+    def state(self) -> str:
+        """ "current", "delete", "future" or "stray"."""
+        return self.name.state
+
+    @property
+    def label(self) -> str:
+        """The topic-partition without the random part of a renamed directory."""
+        return f"{self.topic}-{self.partition}"
+
+    @cached_property
+    def live(self) -> tuple[Segment, ...]:
+        """The segments a broker serves: those with a .log and no suffix."""
+        return tuple(segment for segment in self.segments if segment.log and segment.state in ("active", "closed"))
+
+    @property
+    def active(self) -> Segment | None:
+        """The segment that would be appended to: the last one."""
+        return self.live[-1] if self.live else None
+
+    @property
+    def log_start_offset(self) -> int | None:
+        """The larger of the checkpointed log start and the first base offset, as LogLoader takes it (4.3.1)."""
+        known = [segment.base_offset for segment in self.live[:1]]
+        known += [self.checkpoints.log_start] if self.checkpoints.log_start is not None else []
+        return max(known, default=None)
+
+    @property
+    def high_watermark(self) -> int | None:
+        """The offset below which every in-sync replica had the records, as last written to the checkpoint."""
+        return self.checkpoints.high_watermark
+
+    @property
+    def recovery_point(self) -> int | None:
+        """The offset below which all was flushed, as last written to the checkpoint."""
+        return self.checkpoints.recovery_point
+
+    def segment(self, base_offset: int, state: str | None = None) -> Segment:
+        """The segment with this base offset, the plain one if there are several; CannotOpen if there is none."""
+        for segment in self.segments:
+            if segment.base_offset == base_offset and state in (None, segment.state):
+                return segment
+        raise CannotOpen(self.path, f"holds no segment {base_offset}", kind="missing")
+
+    def log_end_offset(self) -> int | None:
+        """One past the last offset of the last segment, found from its last index entry on (LogSegment.readNextOffset, 4.3.1)."""
+        return log_end_offset(self.active) if self.active else None
+
+
+def log_end_offset(segment: Segment) -> int:
+    """One past the last whole batch of a segment; its base offset when it has none."""
+    entries = segment.offset_index.entries
+    for start in [*entries["position"][-1:].tolist(), 0]:
+        last = [part["last_offset"][-1] for part in segment.scan(start)]
+        if last:
+            return int(last[-1]) + 1
+    return segment.base_offset
+
+
+def open_partition(path: Path, name: PartitionName, checkpoints: Offsets | None = None) -> Partition:
+    """A topic-partition directory as it lies there; nothing in its files is read but partition.metadata."""
+    grouped: dict[tuple[int, str], dict[str, FileInfo]] = defaultdict(dict)
+    others: list[FileInfo] = []
+    for found in listed(path):
+        part = names.parse_file(found.path.name)
+        if part and part.kind in SEGMENT_FILES:
+            grouped[part.base_offset, part.suffix][part.kind] = found
+        else:
+            others.append(found)
+    return Partition(path, name, _segments(grouped), tuple(others), _topic_id(path, others), checkpoints or Offsets())
+
+
+def listed(path: Path) -> Iterable[FileInfo]:
+    """The files of a directory by name, with size and time; a file that vanishes meanwhile is left out."""
+    found = []
+    with file.failing_kindly(path), os.scandir(path) as entries:
+        for entry in entries:
+            try:
+                if entry.is_file(follow_symlinks=True):
+                    found.append(file.of_stat(Path(entry.path), entry.stat()))
+            except FileNotFoundError:
+                continue
+    return sorted(found, key=lambda one: one.path.name)
+
+
+def _segments(grouped: Mapping[tuple[int, str], Mapping[str, FileInfo]]) -> tuple[Segment, ...]:
+    last = max((base for (base, suffix), files in grouped.items() if not suffix and "log" in files), default=None)
+    return tuple(
+        Segment(base, suffix or ("active" if base == last and "log" in files else "closed"), **files)
+        for (base, suffix), files in sorted(grouped.items(), key=lambda item: item[0])
+    )
+
+
+def _topic_id(path: Path, others: Iterable[FileInfo]) -> str | None:
+    """The topic's id, or None where the file is missing or broken: a finding, not the end."""
+    if not any(found.path.name == METADATA_FILE for found in others):
+        return None
+    try:
+        return checkpoint.parse_partition_metadata(file.read_text(path / METADATA_FILE)).topic_id
+    except KafkavizError:
+        return None

@@ -1,0 +1,157 @@
+"""A segment: a .log and the indexes that share its base offset, whichever of them exist."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from kafkaviz.errors import CannotOpen, CorruptBytes
+from kafkaviz.format import offset_index, time_index
+from kafkaviz.format import record as record_format
+from kafkaviz.format.batch import BATCH, HEADER_BYTES, codec
+from kafkaviz.format.record import Record
+from kafkaviz.format.walk import CHUNK_BYTES, End, Walk
+from kafkaviz.log import file
+from kafkaviz.log.file import FileInfo
+from kafkaviz.units import file_stem
+
+OFFSET_ENTRY = np.dtype([("slot", "i8"), ("relative_offset", "i8"), ("offset", "i8"), ("position", "i8")])
+TIME_ENTRY = np.dtype([("slot", "i8"), ("timestamp_ms", "i8"), ("relative_offset", "i8"), ("offset", "i8")])
+
+
+class Walked(NamedTuple):
+    """Every batch of a log, one BATCH row each, and where the walk ended."""
+
+    batches: np.ndarray
+    end: End
+
+
+class Index(NamedTuple):
+    """An index as it lies on disk.
+
+    entries: one row a written slot (OFFSET_ENTRY or TIME_ENTRY); slots: places in the file, written or not;
+    trailing_bytes: what is left of a last slot that was cut.
+    """
+
+    entries: np.ndarray
+    slots: int
+    trailing_bytes: int
+
+    @property
+    def unwritten(self) -> int:
+        """Slots behind the last written one: zeros, preallocated and never filled."""
+        return self.slots - len(self.entries)
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One base offset of a topic-partition.
+
+    state: "active" is the last of its partition, "closed" any other; "deleted", "cleaned" and "swap" carry that
+    suffix. A file that does not exist is None: a log without an index, or an index without its log.
+    """
+
+    base_offset: int
+    state: str
+    log: FileInfo | None = None
+    index: FileInfo | None = None
+    timeindex: FileInfo | None = None
+    txnindex: FileInfo | None = None
+
+    @property
+    def name(self) -> str:
+        """The stem of its files: the base offset in 20 digits."""
+        return file_stem(self.base_offset)
+
+    @property
+    def files(self) -> tuple[FileInfo, ...]:
+        """The files that exist."""
+        return tuple(found for found in (self.log, self.index, self.timeindex, self.txnindex) if found)
+
+    def scan(self, start: int = 0, stop: int | None = None, chunk_bytes: int = CHUNK_BYTES) -> "Scan":
+        """The batches from one byte of the .log to another, array by array; its .end says where it stopped."""
+        return Scan(self._existing_log(), start, self._existing_log().size_bytes if stop is None else stop, chunk_bytes)
+
+    def walk(self) -> Walked:
+        """Every batch of the .log at once; a segment without a .log has none."""
+        if self.log is None:
+            return Walked(np.empty(0, BATCH), End(0, "end"))
+        scan = self.scan()
+        parts = list(scan)
+        return Walked(np.concatenate(parts) if parts else np.empty(0, BATCH), scan.end)
+
+    def batches(self) -> np.ndarray:
+        """One row a batch of the .log: format.batch.BATCH."""
+        return self.walk().batches
+
+    @cached_property
+    def offset_index(self) -> Index:
+        """The .index: its written slots, with the offset each stands for; empty where there is no file."""
+        slots, count, trailing = _slots(self.index, offset_index)
+        return Index(_offset_entries(slots, self.base_offset), count, trailing)
+
+    @cached_property
+    def time_index(self) -> Index:
+        """The .timeindex: its written slots, with the offset each stands for; empty where there is no file."""
+        slots, count, trailing = _slots(self.timeindex, time_index)
+        return Index(_time_entries(slots, self.base_offset), count, trailing)
+
+    def records(self, position: int) -> list[Record]:
+        """The records of the batch that starts at this byte of the .log (magic 2)."""
+        log = self._existing_log()
+        header = next(iter(self.scan(position)), np.empty(0, BATCH))[:1]
+        if not len(header):
+            raise CorruptBytes(position, "no whole batch starts here").in_file(log.path)
+        data = file.read(log.path, position + HEADER_BYTES, int(header["size_bytes"][0]) - HEADER_BYTES)
+        try:
+            return record_format.records(data, int(codec(header)[0]), int(header["record_count"][0]))
+        except CorruptBytes as fault:
+            raise fault.in_file(log.path, position + HEADER_BYTES) from None
+
+    def _existing_log(self) -> FileInfo:
+        if self.log is None:
+            raise CannotOpen(f"{self.name}.log", "is not there", "the segment has index files alone", kind="missing")
+        return self.log
+
+
+class Scan:
+    """A pass over a stretch of a .log that is open only while it is read."""
+
+    def __init__(self, log: FileInfo, start: int, stop: int, chunk_bytes: int) -> None:
+        self._log, self._start, self._stop, self._chunk_bytes = log, start, stop, chunk_bytes
+        self.end: End | None = None
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """Arrays of format.batch.BATCH, up to 16 384 rows each."""
+        with file.reader(self._log.path) as read:
+            walk = Walk(read, self._start, self._stop, self._chunk_bytes)
+            yield from walk
+            self.end = walk.end
+
+
+def _slots(found: FileInfo | None, layout) -> tuple[np.ndarray, int, int]:  # noqa: ANN001 - a module of format/
+    """The written slots of an index file, the number of slots in it, and the bytes after the last whole one."""
+    if found is None:
+        return np.empty(0, layout.ENTRY), 0, 0
+    data, size = file.read_written(found.path)
+    whole = -len(data) % layout.ENTRY.itemsize
+    entries = layout.parse(data + bytes(min(whole, size - len(data))))
+    return entries[: layout.written(entries)], *divmod(size, layout.ENTRY.itemsize)
+
+
+def _offset_entries(slots: np.ndarray, base_offset: int) -> np.ndarray:
+    entries = np.empty(len(slots), OFFSET_ENTRY)
+    entries["slot"], entries["position"] = np.arange(len(slots)), slots["position"]
+    entries["relative_offset"] = slots["relative_offset"]
+    entries["offset"] = entries["relative_offset"] + base_offset
+    return entries
+
+
+def _time_entries(slots: np.ndarray, base_offset: int) -> np.ndarray:
+    entries = np.empty(len(slots), TIME_ENTRY)
+    entries["slot"], entries["timestamp_ms"] = np.arange(len(slots)), slots["timestamp_ms"]
+    entries["relative_offset"] = slots["relative_offset"]
+    entries["offset"] = entries["relative_offset"] + base_offset
+    return entries

@@ -1,0 +1,101 @@
+"""Bytes, counts, times and offsets as people read them."""
+
+from datetime import datetime, timedelta, timezone
+
+MISSING = "–"
+THIN = "\u202f"
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+def group(number: int | None) -> str:
+    """A whole number, its digits grouped by threes with a thin space."""
+    return MISSING if number is None else f"{number:,}".replace(",", THIN)
+
+
+def size(count: float | None) -> str:
+    """A number of bytes in the binary unit that reads best: 319 B, 1.02 MiB."""
+    if count is None:
+        return MISSING
+    if count < 1024:
+        return f"{count:.0f} B"
+    for unit in ("KiB", "MiB", "GiB", "TiB", "PiB"):
+        count /= 1024
+        if count < 1023.95:
+            break
+    return f"{_three_figures(count)} {unit}"
+
+
+def share(part: float | None, whole: float | None) -> str:
+    """A part of a whole in per cent: 0.45 %."""
+    if part is None or not whole:
+        return MISSING
+    percent = 100 * part / whole
+    if 0 < percent < 0.01:
+        return "< 0.01 %"
+    return f"{percent:.{0 if percent >= 10 else 1 if percent >= 1 else 2}f} %"
+
+
+def rate(bytes_per_s: float | None) -> str:
+    """A speed in decimal units: 1.3 GB/s."""
+    if bytes_per_s is None:
+        return MISSING
+    for unit in ("B/s", "kB/s", "MB/s", "GB/s"):
+        if bytes_per_s < 999.5 or unit == "GB/s":
+            return f"{_three_figures(bytes_per_s) if unit != 'B/s' else round(bytes_per_s)} {unit}"
+        bytes_per_s /= 1000
+    raise AssertionError("the last unit has no end")
+
+
+def moment(ms: int | None, fraction: bool = True) -> str:
+    """A Kafka timestamp in UTC: 2026-11-21 09:29:44.123; beyond the calendar, the number itself."""
+    at = _utc(ms)
+    return _beyond(ms) if at is None else at.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] if fraction else at.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def clock(ms: int | None) -> str:
+    """The time of day of a Kafka timestamp, in UTC to the millisecond: 09:29:44.123."""
+    at = _utc(ms)
+    return _beyond(ms) if at is None else at.strftime("%H:%M:%S.%f")[:-3]
+
+
+def duration(ms: float | None) -> str:
+    """A span of time: 42 s, 4.6 min, 7 d."""
+    if ms is None:
+        return MISSING
+    for unit, length in (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000)):
+        if abs(ms) >= length:
+            return f"{_short(ms / length)} {unit}"
+    return f"{ms:.0f} ms"
+
+
+def file_stem(base_offset: int) -> str:
+    """The name Kafka gives a segment's files: the base offset in 20 digits."""
+    return f"{base_offset:020d}"
+
+
+def _utc(ms: int | None) -> datetime | None:
+    """The moment, or None where there is no timestamp (None, -1) or it lies beyond the calendar."""
+    if ms is None or ms == -1:
+        return None
+    try:
+        return EPOCH + timedelta(milliseconds=int(ms))
+    except OverflowError:
+        return None
+
+
+def _beyond(ms: int | None) -> str:
+    """What stands for a time that is none: missing, or the number itself."""
+    return MISSING if ms is None or ms == -1 else f"{group(int(ms))} ms"
+
+
+def _three_figures(number: float) -> str:
+    return _short_zeros(f"{number:.{0 if number >= 100 else 1 if number >= 10 else 2}f}")
+
+
+def _short(number: float) -> str:
+    return _short_zeros(f"{number:.{1 if number < 100 else 0}f}")
+
+
+def _short_zeros(text: str) -> str:
+    """20.50 reads 20.5, 3.00 reads 3, 100 stays."""
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -1,0 +1,21 @@
+"""Kafka's releases, and which of them first left which trace on disk."""
+
+Release = tuple[int, int]
+
+NEWEST_CHECKED = (4, 3)  # kafkaviz is held against directories and classes of 4.3.1
+OLDEST_CHECKED = (1, 1)
+
+# metadata.version, as MetadataVersion.featureLevel has it in 4.3.1: the first level of each release.
+METADATA_VERSION_FIRST_LEVELS: dict[Release, int] = {
+    (3, 3): 4, (3, 4): 8, (3, 5): 9, (3, 6): 12, (3, 7): 15, (3, 8): 20, (3, 9): 21, (4, 0): 22, (4, 1): 26, (4, 2): 28, (4, 3): 30, (4, 4): 31,
+}  # fmt: skip
+
+
+def release_of_metadata_version(level: int) -> Release | None:
+    """The first release that can write this metadata.version; None below 3.3."""
+    return max((release for release, first in METADATA_VERSION_FIRST_LEVELS.items() if first <= level), default=None)
+
+
+def text(release: Release) -> str:
+    """A release as people write it: 4.3."""
+    return f"{release[0]}.{release[1]}"
