@@ -20,7 +20,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("directory", metavar="DIR", nargs="?", type=Path, help="a broker directory, or a .tar, .tar.gz or .zip of one")
     parser.add_argument("--port", metavar="N", type=_port, help="the port to listen on (default: 8501, or the next free one)")
-    parser.add_argument("--master", metavar="M", default="local[*]", help="the Spark master that ingests for the app (default: %(default)s)")
+    parser.add_argument("--master", metavar="M", default="local[*]", help="the Spark master that ingests (default: %(default)s)")
     parser.add_argument("--allow-root", metavar="DIR", type=Path, help="open nothing outside this directory, whatever a visitor types")
     parser.set_defaults(run=run)
 

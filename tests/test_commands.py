@@ -1,0 +1,150 @@
+"""The command line: its help, its exit statuses, and errors that are one line."""
+
+import os
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from socket import socket
+from time import monotonic, sleep
+
+import pytest
+
+from kafkaviz.__main__ import COMMANDS, main
+from kafkaviz.commands import app
+from kafkaviz.errors import CorruptFile
+
+ROOT = Path(__file__).parents[1]
+HEAVY = {"numpy", "pandas", "pyarrow", "numba", "plotly", "pyspark", "streamlit"}
+
+
+@pytest.fixture
+def server(monkeypatch) -> list[tuple]:
+    """The calls that would have turned this process into the server: (program, arguments, environment)."""
+    calls = []
+    monkeypatch.setattr(os, "execve", lambda *call: calls.append(call))
+    return calls
+
+
+@pytest.fixture
+def raising(monkeypatch):
+    """Makes `kafkaviz app` raise something."""
+
+    def make(error: BaseException) -> None:
+        def run(args):
+            raise error
+
+        monkeypatch.setattr(app, "run", run)
+
+    return make
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, None])
+def test_help_ends_with_an_example(command, capsys):
+    """kafkaviz --help and that of each command end with a line to try."""
+    with pytest.raises(SystemExit) as stop:
+        main([*filter(None, [command]), "--help"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith(f"Example: kafkaviz {command or ''}")
+
+
+@pytest.mark.parametrize("line", ["", "no-such-command", "app --port 0", "app --port http", "app --no-such-option"])
+def test_wrong_usage_is_2(line, capsys):
+    """What is not understood ends with 2, and the reason on stderr."""
+    with pytest.raises(SystemExit) as stop:
+        main(line.split())
+    assert stop.value.code == 2
+    assert "error: " in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_the_command_line_is_light():
+    """`kafkaviz --help` imports nothing that takes long to import."""
+    script = "import sys, kafkaviz.__main__ as m; m.parser(); print(*sys.modules)"
+    modules = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    assert "kafkaviz.commands.app" in modules
+    assert HEAVY & set(modules) == set()
+
+
+def test_an_error_is_one_line(raising, capsys):
+    """What kafkaviz raises reaches a person as one line on stderr, and ends with 2."""
+    raising(CorruptFile("orders-0/00000000000000000000.log", 4096, "batch length is -1"))
+    assert main(["app"]) == 2
+    assert capsys.readouterr() == ("", "kafkaviz: orders-0/00000000000000000000.log, byte 4096: batch length is -1\n")
+
+
+def test_an_interrupt_is_130(raising, capsys):
+    """Ctrl-C prints no traceback."""
+    raising(KeyboardInterrupt())
+    assert main(["app"]) == 130
+    assert capsys.readouterr().err == "kafkaviz: stopped\n"
+
+
+def test_app_becomes_the_server(server, tmp_path, monkeypatch):
+    """The pages hear of directory, master and limit through their environment; the directory is made absolute."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    main(["app", "data", "--port", "8600", "--master", "local[2]", "--allow-root", str(tmp_path)])
+    [(program, arguments, environment)] = server
+    assert program == sys.executable
+    assert arguments[-3:] == ["run", str(app.APP), "--server.port=8600"]
+    assert environment["KAFKAVIZ_DIR"] == str(tmp_path / "data")
+    assert environment["KAFKAVIZ_MASTER"] == "local[2]"
+    assert environment["KAFKAVIZ_ALLOW_ROOT"] == str(tmp_path)
+
+
+def test_app_without_a_directory_leaves_the_choice_to_the_pages(server, monkeypatch):
+    """No directory: nothing is said of one, and whatever the shell had set stays."""
+    monkeypatch.delenv("KAFKAVIZ_DIR", raising=False)
+    main(["app"])
+    assert "KAFKAVIZ_DIR" not in server[0][2]
+    assert server[0][1][-1] == str(app.APP)
+
+
+def test_app_names_a_missing_directory(server, tmp_path, capsys):
+    """Nothing is started for a path that is not there."""
+    assert main(["app", str(tmp_path / "nowhere")]) == 2
+    assert capsys.readouterr().err == f"kafkaviz: {tmp_path / 'nowhere'}: there is no such file or directory\n"
+    assert server == []
+
+
+def test_app_names_a_directory_it_may_not_read(server, tmp_path, capsys, monkeypatch):
+    """Nor for one that is closed to this user."""
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert main(["app", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.startswith(f"kafkaviz: {tmp_path}: no permission to read it")
+    assert server == []
+
+
+def test_app_of_an_installed_package_says_where_it_is(server, tmp_path, capsys, monkeypatch):
+    """A wheel holds no app.py: one line says so."""
+    monkeypatch.setattr(app, "APP", tmp_path / "app.py")
+    assert main(["app"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert server == []
+
+
+def test_app_answers_soon(tmp_path):
+    """The real thing: `kafkaviz app` from another directory listens on 127.0.0.1, with the checkout's settings."""
+    with socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "kafkaviz", "app", "--port", str(port)]
+    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        try:
+            assert wait_for(f"http://127.0.0.1:{port}/_stcore/health", seconds=30) == b"ok"
+        finally:
+            process.terminate()
+            output = process.communicate()[0].decode()
+    assert f"http://127.0.0.1:{port}" in output
+
+
+def wait_for(url: str, seconds: float) -> bytes | None:
+    """What the address answers as soon as it answers, or None."""
+    end = monotonic() + seconds
+    while monotonic() < end:
+        try:
+            with urllib.request.urlopen(url, timeout=1) as answer:
+                return answer.read()
+        except OSError:
+            sleep(0.05)
+    return None

@@ -1,0 +1,151 @@
+"""The house of nine floors: a file may use its own floor and those below it, and some packages live in one room alone."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FLOORS = {
+    "errors": 0, "units": 0, "versions": 0,
+    "binary": 1,
+    "format": 2,
+    "log": 3,
+    "search": 4,
+    "simulate": 5,
+    "analyse": 6,
+    "pipeline": 7,
+    "figures": 8,
+    "ui": 9, "commands": 9, "report": 9, "__main__": 9, "__init__": 9,
+}  # fmt: skip
+TOP = 9  # app.py and pages/ too
+HOMES = {"pyspark": {"pipeline"}, "plotly": {"figures", "report"}, "streamlit": {"ui", "app", "pages"}}
+STRANGERS = {("simulate", "log"), ("figures", "pipeline"), ("ui", "commands"), ("commands", "ui")}
+BUFFERS_ALONE = ("kafkaviz.binary", "kafkaviz.format", "kafkaviz.search.slots")
+WORLD = {"datetime", "glob", "io", "logging", "os", "pathlib", "random", "shutil", "socket", "subprocess", "sys", "tempfile", "time"}
+WORLDLY_CALLS = {"open", "print", "input"}
+
+
+def module_name(path: Path) -> str:
+    """kafkaviz/log/segment.py -> "kafkaviz.log.segment", app.py -> "app"; a package keeps its __init__."""
+    return ".".join(path.with_suffix("").parts)
+
+
+def room(module: str) -> str:
+    """The part of a name that has a floor or a home: "log" of kafkaviz.log.segment, "pages" of pages.segment."""
+    parts = module.split(".")
+    return (parts[1] if len(parts) > 1 else "__init__") if parts[0] == "kafkaviz" else parts[0]
+
+
+def floor(module: str) -> int | None:
+    """The floor of one of our modules; None of a kafkaviz module that no floor was given."""
+    return FLOORS.get(room(module)) if module.partition(".")[0] == "kafkaviz" else TOP
+
+
+def imports(tree: ast.Module, module: str) -> Iterator[tuple[int, str]]:
+    """Each import as (line, full name of the module); of `from kafkaviz import units, Broker` the second is the tour."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            start = module.split(".")[: -node.level] if node.level else []
+            source = ".".join([*start, *filter(None, [node.module])])
+            for alias in node.names:
+                yield node.lineno, f"{source}.{alias.name}" if source != "kafkaviz" or alias.name in FLOORS else source
+
+
+def faults(source: str, module: str) -> list[tuple[int, str]]:
+    """Every line of a module that breaks a rule of the house, and how."""
+    if floor(module) is None:
+        return [(1, f"{room(module)} has no floor: give it one in FLOORS")]
+    tree = ast.parse(source)
+    found = [(line, fault) for line, name in imports(tree, module) for fault in import_faults(module, name)]
+    if module.startswith(BUFFERS_ALONE):
+        found += [(line, f"calls {name}(): this room takes buffers and gives values") for line, name in worldly_calls(tree)]
+    return sorted(set(found))
+
+
+def import_faults(module: str, imported: str) -> Iterator[str]:
+    """What is wrong with this module importing that one."""
+    outsider = imported.partition(".")[0]
+    if outsider in HOMES and room(module) not in HOMES[outsider]:
+        yield f"imports {outsider}, which lives in {' and '.join(sorted(HOMES[outsider]))} alone"
+    if outsider in WORLD and module.startswith(BUFFERS_ALONE):
+        yield f"imports {outsider}: this room takes buffers and gives values"
+    if outsider in {"app", "pages", "tests", "benchmarks"}:
+        yield f"imports {outsider}, which nobody imports"
+    if outsider == "kafkaviz":
+        yield from neighbour_faults(module, imported)
+
+
+def neighbour_faults(module: str, imported: str) -> Iterator[str]:
+    """The same for two modules of ours."""
+    here, there = floor(module), floor(imported)
+    if there is not None and there > here:
+        yield f"floor {here} climbs to {imported}, floor {there}"
+    if (room(module), room(imported)) in STRANGERS:
+        yield f"{room(module)} does not know {room(imported)}"
+
+
+def worldly_calls(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Calls that reach files or the terminal."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in WORLDLY_CALLS:
+            yield node.lineno, node.func.id
+
+
+def test_no_line_climbs():
+    """Every module of the library and the app keeps to its floor; a fault reads file:line and what is wrong."""
+    files = [*sorted((ROOT / "kafkaviz").rglob("*.py")), *sorted((ROOT / "pages").glob("*.py")), *ROOT.glob("app.py")]
+    assert len(files) > 10
+    relative = [file.relative_to(ROOT) for file in files]
+    assert [f"{file}:{line} {fault}" for file in relative for line, fault in faults((ROOT / file).read_text(), module_name(file))] == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "line"),
+    [
+        ("kafkaviz.units", "import kafkaviz.format.batch", 1),
+        ("kafkaviz.binary.varint", "from kafkaviz.format import batch", 1),
+        ("kafkaviz.format.walk", "import numpy\nfrom kafkaviz.log.segment import Segment", 2),
+        ("kafkaviz.log.segment", "def lazy():\n    from kafkaviz.search import lookup", 2),
+        ("kafkaviz.log.segment", "from ..search.lookup import lookup", 1),
+        ("kafkaviz.log.__init__", "from ..analyse import cost", 1),
+        ("kafkaviz.log.file", "from kafkaviz import open_broker", 1),
+        ("kafkaviz.simulate.writer", "from kafkaviz.log import file", 1),
+        ("kafkaviz.figures.theme", "from kafkaviz.pipeline.catalog import read", 1),
+        ("kafkaviz.ui.pick", "from kafkaviz.commands import app", 1),
+        ("kafkaviz.commands.app", "import kafkaviz.ui.frame", 1),
+        ("kafkaviz.analyse.cost", "from pyspark.sql import functions", 1),
+        ("kafkaviz.ui.parts", "import plotly.graph_objects as go", 1),
+        ("kafkaviz.commands.app", "import streamlit", 1),
+        ("kafkaviz.format.names", "from pathlib import Path", 1),
+        ("kafkaviz.binary.codec", "import os.path", 1),
+        ("kafkaviz.search.slots", "import time", 1),
+        ("kafkaviz.format.batch", "x = 1\nprint(x)", 2),
+        ("kafkaviz.log.broker", "import pages.segment", 1),
+        ("kafkaviz.attic.box", "", 1),
+    ],
+)
+def test_a_line_that_climbs_is_named(module, source, line):
+    """Each rule, broken once, is found on its line."""
+    assert [found for found, _ in faults(source, module)] == [line]
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("kafkaviz.format.walk", "from kafkaviz import units\nfrom kafkaviz.binary.crc32c import crc"),
+        ("kafkaviz.log.broker", "from .segment import Segment\nfrom kafkaviz.format import names\nimport os, time"),
+        ("kafkaviz.search.lookup", "from kafkaviz.log.partition import Partition\nimport time"),
+        ("kafkaviz.pipeline.job", "from pyspark.sql import DataFrame\nfrom kafkaviz.analyse import sweep"),
+        ("kafkaviz.report", "import plotly.graph_objects\nfrom kafkaviz.figures import theme"),
+        ("kafkaviz.__init__", "from kafkaviz.simulate import writer\nfrom .log.broker import open_broker"),
+        ("pages.segment", "import streamlit as st\nimport kafkaviz as kv\nfrom kafkaviz.pipeline import catalog"),
+        ("app", "import streamlit as st\nfrom kafkaviz.ui.frame import frame"),
+    ],
+)
+def test_a_line_that_goes_down_is_not(module, source):
+    """What the house allows is no fault."""
+    assert faults(source, module) == []

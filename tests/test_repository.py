@@ -1,0 +1,78 @@
+"""What the repository promises about itself: one list of dependencies, a lock for any machine, no path of one machine."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.__main__ import COMMANDS
+
+ROOT = Path(__file__).parents[1]
+MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|farm|root|home|Users|tmp/d|tmp/team)/")
+
+
+def requirements() -> list[str]:
+    return (ROOT / "requirements.txt").read_text().splitlines()
+
+
+def machine_paths(name: str, text: str) -> list[str]:
+    """NAME:LINE of every path that exists on one machine alone."""
+    return [f"{name}:{number}" for number, line in enumerate(text.splitlines(), start=1) if MACHINE_PATH.search(line)]
+
+
+def tracked_texts() -> list[tuple[str, str]]:
+    """(name, text) of every file in git that is text."""
+    git = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
+    if git.returncode != 0:
+        pytest.skip("not a git checkout: there is no list of tracked files")
+    files = {name: (ROOT / name).read_bytes() for name in git.stdout.split("\0") if name and (ROOT / name).is_file()}
+    return [(name, data.decode()) for name, data in files.items() if b"\0" not in data and _is_utf8(data)]
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def test_no_file_names_a_path_of_one_machine():
+    """Code, documents and the lock work anywhere."""
+    texts = tracked_texts()
+    assert len(texts) > 10
+    assert [fault for name, text in texts for fault in machine_paths(name, text)] == []
+
+
+def test_a_path_of_one_machine_is_found():
+    """The search itself: a path counts where it starts, not inside another."""
+    text = "\n".join(["see " + "/work" + "/x", "a" + "/work" + "/x", "/var/lib/kafka", '"' + "/home" + '/kafka"'])
+    assert machine_paths("notes.md", text) == ["notes.md:1", "notes.md:4"]
+
+
+def test_both_lists_of_dependencies_say_the_same():
+    """A wheel (pyproject.toml) and a checkout (requirements.txt) need the same."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert requirements() == [*project["dependencies"], "-e ."]
+
+
+def test_the_lock_fits_every_machine():
+    """It holds each dependency at one version for each Python, and names no package index and no folder."""
+    lock = (ROOT / "requirements.lock").read_text()
+    assert not re.search(r"https?:|file:|--(?:extra-)?index-url|--find-links", lock)
+    pinned = set(re.findall(r"^([a-z0-9-]+)==", lock, re.MULTILINE))
+    assert {re.split("[<>=!]", line)[0] for line in requirements() if line != "-e ."} <= pinned
+    assert "-e ." in lock.splitlines()
+
+
+def test_every_command_has_a_file_and_every_file_a_command():
+    """The table of commands is explicit: neither a name nor a file is left over."""
+    files = {file.stem for file in (ROOT / "kafkaviz" / "commands").glob("*.py")} - {"__init__"}
+    assert files == set(COMMANDS)
+
+
+def test_the_sample_brokers_stay_small():
+    """A clone stays quick: the archives together take 8 MB at most."""
+    assert 0 < sum(file.stat().st_size for file in (ROOT / "sample_data").glob("*.tar.gz")) <= 8_000_000
