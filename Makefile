@@ -31,7 +31,7 @@ $(INSTALLED): requirements.txt requirements.lock pyproject.toml | $(PYTHON_OF_VE
 	else echo "Installing into $(VENV): about 1.2 GB, one to two minutes, once."; fi
 	@$(INSTALL) -r requirements.lock
 	@echo "Compiling the loops that read bytes, so that the first page is quick: a few seconds, once."
-	@$(PYTHON_OF_VENV) -m kafkaviz warm
+	-@$(PYTHON_OF_VENV) -m kafkaviz warm
 	@touch $@
 
 $(INSTALLED_DEV): requirements-dev.txt $(INSTALLED)

@@ -83,13 +83,13 @@ def test_app_becomes_the_server(server, tmp_path, monkeypatch):
     """The pages hear of directory, master and limit through their environment; the directory is made absolute."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").mkdir()
-    main(["app", "data", "--port", "8600", "--master", "local[2]", "--allow-root", str(tmp_path)])
+    main(["app", "data", "--port", "8600", "--master", "local[2]", "--allow-root", str(tmp_path), "--allow-root", "data"])
     [(program, arguments, environment)] = server
     assert program == sys.executable
     assert arguments[-3:] == ["run", str(app.APP), "--server.port=8600"]
     assert environment["KAFKAVIZ_DIR"] == str(tmp_path / "data")
     assert environment["KAFKAVIZ_MASTER"] == "local[2]"
-    assert environment["KAFKAVIZ_ALLOW_ROOT"] == str(tmp_path)
+    assert environment["KAFKAVIZ_ALLOW_ROOT"] == f"{tmp_path}{os.pathsep}{tmp_path / 'data'}"
 
 
 def test_app_without_a_directory_leaves_the_choice_to_the_pages(server, monkeypatch):

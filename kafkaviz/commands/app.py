@@ -21,7 +21,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument("directory", metavar="DIR", nargs="?", type=Path, help="a broker directory, or a .tar, .tar.gz or .zip of one")
     parser.add_argument("--port", metavar="N", type=_port, help="the port to listen on (default: 8501, or the next free one)")
     parser.add_argument("--master", metavar="M", default="local[*]", help="the Spark master that ingests (default: %(default)s)")
-    parser.add_argument("--allow-root", metavar="DIR", type=Path, help="open nothing outside this directory, whatever a visitor types")
+    parser.add_argument("--allow-root", metavar="DIR", type=Path, action="append", help="open nothing outside it; may be repeated")
     parser.set_defaults(run=run)
 
 
@@ -40,7 +40,7 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
     if args.directory is not None:
         settings["KAFKAVIZ_DIR"] = str(_readable(args.directory))
     if args.allow_root is not None:
-        settings["KAFKAVIZ_ALLOW_ROOT"] = str(_readable(args.allow_root))
+        settings["KAFKAVIZ_ALLOW_ROOT"] = os.pathsep.join(str(_readable(root)) for root in args.allow_root)
     return settings
 
 
