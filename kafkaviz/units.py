@@ -1,10 +1,10 @@
 """Bytes, counts, times and offsets as people read them."""
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 MISSING = "–"
 THIN = "\u202f"
-EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def group(number: int | None) -> str:
@@ -18,11 +18,7 @@ def size(count: float | None) -> str:
         return MISSING
     if count < 1024:
         return f"{count:.0f} B"
-    for unit in ("KiB", "MiB", "GiB", "TiB", "PiB"):
-        count /= 1024
-        if count < 1023.95:
-            break
-    return f"{_three_figures(count)} {unit}"
+    return _scaled(count / 1024, 1024, 1023.95, ("KiB", "MiB", "GiB", "TiB", "PiB"))
 
 
 def share(part: float | None, whole: float | None) -> str:
@@ -39,11 +35,9 @@ def rate(bytes_per_s: float | None) -> str:
     """A speed in decimal units: 1.3 GB/s."""
     if bytes_per_s is None:
         return MISSING
-    for unit in ("B/s", "kB/s", "MB/s", "GB/s"):
-        if bytes_per_s < 999.5 or unit == "GB/s":
-            return f"{_three_figures(bytes_per_s) if unit != 'B/s' else round(bytes_per_s)} {unit}"
-        bytes_per_s /= 1000
-    raise AssertionError("the last unit has no end")
+    if bytes_per_s < 1000:
+        return f"{bytes_per_s:.0f} B/s"
+    return _scaled(bytes_per_s / 1000, 1000, 999.5, ("kB/s", "MB/s", "GB/s"))
 
 
 def moment(ms: int | None, fraction: bool = True) -> str:
@@ -86,6 +80,15 @@ def _utc(ms: int | None) -> datetime | None:
 def _beyond(ms: int | None) -> str:
     """What stands for a time that is none: missing, or the number itself."""
     return MISSING if ms is None or ms == -1 else f"{group(int(ms))} ms"
+
+
+def _scaled(number: float, step: int, limit: float, units: tuple[str, ...]) -> str:
+    """The number in the first unit in which it stays below the limit, or in the last one."""
+    for unit in units[:-1]:
+        if number < limit:
+            return f"{_three_figures(number)} {unit}"
+        number /= step
+    return f"{_three_figures(number)} {units[-1]}"
 
 
 def _three_figures(number: float) -> str:

@@ -7,7 +7,8 @@ OLDEST_CHECKED = (1, 1)
 
 # metadata.version, as MetadataVersion.featureLevel has it in 4.3.1: the first level of each release.
 METADATA_VERSION_FIRST_LEVELS: dict[Release, int] = {
-    (3, 3): 4, (3, 4): 8, (3, 5): 9, (3, 6): 12, (3, 7): 15, (3, 8): 20, (3, 9): 21, (4, 0): 22, (4, 1): 26, (4, 2): 28, (4, 3): 30, (4, 4): 31,
+    (3, 3): 4, (3, 4): 8, (3, 5): 9, (3, 6): 12, (3, 7): 15, (3, 8): 20, (3, 9): 21,
+    (4, 0): 22, (4, 1): 26, (4, 2): 28, (4, 3): 30, (4, 4): 31,
 }  # fmt: skip
 
 

@@ -86,7 +86,7 @@ def walk(data: bytes | memoryview) -> tuple[np.ndarray, End]:
 
 
 @njit(cache=True, boundscheck=True)
-def _walk(buffer, length, chunk_position, at, stop, headers, positions, filled):  # noqa: ANN001, ANN202 - numba infers the types
+def _walk(buffer, length, chunk_position, at, stop, headers, positions, filled):
     """Takes batches from the chunk until it needs bytes or room, or the log ends: (at, filled, code)."""
     while filled < len(positions):
         left, here = stop - at, at - chunk_position
@@ -113,7 +113,7 @@ def _walk(buffer, length, chunk_position, at, stop, headers, positions, filled):
 
 
 @njit(cache=True, boundscheck=True)
-def _int32(buffer, at):  # noqa: ANN001, ANN202
+def _int32(buffer, at):
     """A signed big-endian integer of four bytes."""
     value = (np.int64(buffer[at]) << 24) | (np.int64(buffer[at + 1]) << 16) | (np.int64(buffer[at + 2]) << 8) | np.int64(buffer[at + 3])
     return value - (1 << 32) if value >= 1 << 31 else value

@@ -14,7 +14,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -159,7 +159,7 @@ def _zip_time_ns(one: zipfile.ZipInfo) -> int:
         if kind == EXTENDED_TIME and length >= 5 and extra[4] & 1:
             return struct.unpack_from("<i", extra, 5)[0] * 1_000_000_000
         extra = extra[4 + length :]
-    return int(datetime(*one.date_time, tzinfo=timezone.utc).timestamp()) * 1_000_000_000
+    return int(datetime(*one.date_time, tzinfo=UTC).timestamp()) * 1_000_000_000
 
 
 def _write(target: Path, content: IO[bytes], size: int) -> None:

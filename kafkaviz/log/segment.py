@@ -131,7 +131,7 @@ class Scan:
             self.end = walk.end
 
 
-def _slots(found: FileInfo | None, layout) -> tuple[np.ndarray, int, int]:  # noqa: ANN001 - a module of format/
+def _slots(found: FileInfo | None, layout) -> tuple[np.ndarray, int, int]:
     """The written slots of an index file, the number of slots in it, and the bytes after the last whole one."""
     if found is None:
         return np.empty(0, layout.ENTRY), 0, 0

@@ -4,4 +4,6 @@ from kafkaviz.analyse.infer.interval import IntervalBounds, IntervalEvidence, in
 from kafkaviz.analyse.infer.roll import SegmentFacts, roll_reasons
 from kafkaviz.analyse.infer.version import Looks, looks_like
 
-__all__ = ["IntervalBounds", "IntervalEvidence", "Looks", "SegmentFacts", "interval_bounds", "interval_evidence", "looks_like", "roll_reasons"]
+__all__ = [
+    "IntervalBounds", "IntervalEvidence", "Looks", "SegmentFacts", "interval_bounds", "interval_evidence", "looks_like", "roll_reasons",
+]  # fmt: skip

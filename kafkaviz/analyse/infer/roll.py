@@ -6,6 +6,7 @@ and 1 048 043 bytes followed by batches of 2871 and 1200: segment.bytes lay betw
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 MAX_RELATIVE_OFFSET = 2**31 - 1
 DEFAULT_SEGMENT_BYTES, DEFAULT_SEGMENT_MS = 1 << 30, 7 * 86_400_000
@@ -100,7 +101,8 @@ def _all_timed(one: SegmentFacts) -> bool:
 
 
 def _pairs(segments: Sequence[SegmentFacts]) -> enumerate:
-    return enumerate(zip(segments, segments[1:], strict=False))
+    """Each roll: its number, and the segments before and after it."""
+    return enumerate(pairwise(segments))
 
 
 def _timed(one: SegmentFacts) -> bool:

@@ -1,0 +1,162 @@
+"""The header walk against its plain twin, against bytes of real brokers, cut anywhere and flipped anywhere."""
+
+import gzip
+import json
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafkaviz.format.batch import BATCH, HEADER, is_control, is_log_append_time, is_transactional
+from kafkaviz.format.walk import End, Walk, walk
+from tests.format.plain_walk import walk as plain_walk
+
+DATA = Path(__file__).parents[1] / "data"
+NULLS = (DATA / "kafka-4.3.1" / "nulls-0" / "00000000000000000000.log").read_bytes()
+TINY = (DATA / "kafka-4.3.1" / "tiny-index-0" / "00000000000000000049.log").read_bytes()
+SMALL = TINY[: 5 * 119]  # five batches of 119 bytes
+
+
+def vectors() -> list[dict]:
+    """Single batches and messages with the answers of Kafka's own classes (4.3.1)."""
+    with gzip.open(DATA / "batches.jsonl.gz", "rt") as lines:
+        return [json.loads(line) for line in lines]
+
+
+MAGIC_2 = [line for line in vectors() if "header" in line and line["header"]["magic"] == 2]
+
+
+def as_dicts(batches: np.ndarray) -> list[dict]:
+    return [dict(zip(batches.dtype.names, row, strict=True)) for row in batches.tolist()]
+
+
+def same(data: bytes) -> tuple[list[dict], tuple[int, str]]:
+    """The walk's answer, once it was held against the twin's."""
+    batches, end = walk(data)
+    answer = as_dicts(batches), (end.position, end.reason)
+    assert answer == plain_walk(data)
+    return answer
+
+
+@pytest.mark.parametrize("path", sorted(DATA.glob("kafka-*/*/*.log")), ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_real_logs_read_the_same_both_ways(path):
+    """Every header field of every batch a real broker wrote."""
+    batches, (position, _) = same(path.read_bytes())
+    assert batches and position == batches[-1]["position"] + batches[-1]["size_bytes"]
+
+
+@pytest.mark.parametrize("cut", range(len(SMALL) + 1))
+def test_a_cut_log_keeps_its_whole_batches(cut):
+    """A log cut anywhere still gives every batch that ends before the cut, and says why it stopped."""
+    batches, (position, reason) = same(SMALL[:cut])
+    assert len(batches) == cut // 119 and position == cut // 119 * 119
+    assert reason == ("end" if cut % 119 == 0 else "short" if cut % 119 <= 17 else "torn")
+
+
+@pytest.mark.parametrize("at", range(2 * 119))
+def test_a_flipped_byte_never_loops_and_reads_the_same_both_ways(at):
+    """Whatever byte is damaged, and however, the walk goes forward and agrees with its twin."""
+    for mask in (0x01, 0x80, 0xFF):
+        damaged = bytearray(SMALL)
+        damaged[at] ^= mask
+        batches, (position, _) = same(bytes(damaged))
+        assert position <= len(SMALL) and all(a["position"] < b["position"] for a, b in zip(batches, batches[1:], strict=False))
+
+
+@given(st.binary(max_size=400), st.integers(61, 200))
+def test_any_bytes_end_somewhere(data, chunk_bytes):
+    """Garbage ends the walk; the size of the chunks makes no difference."""
+    expected = same(data)
+    assert in_chunks(data, chunk_bytes) == expected
+
+
+@pytest.mark.parametrize("chunk_bytes", [61, 62, 118, 119, 120, 500, 4096])
+def test_chunks_of_any_size_give_the_same(chunk_bytes):
+    """Batches and headers that lie across the border of two chunks come out whole."""
+    assert in_chunks(NULLS, chunk_bytes) == same(NULLS)
+
+
+def in_chunks(data: bytes, chunk_bytes: int) -> tuple[list[dict], tuple[int, str]]:
+    log = np.frombuffer(data, np.uint8)
+
+    def read(position: int, buffer: np.ndarray) -> int:
+        part = log[position : position + len(buffer)]
+        buffer[: len(part)] = part
+        return len(part)
+
+    steps = Walk(read, 0, len(data), chunk_bytes)
+    batches = [batch for part in steps for batch in as_dicts(part)]
+    return batches, (steps.end.position, steps.end.reason)
+
+
+def test_more_batches_than_one_array_holds():
+    """Arrays of 16 384 rows follow one another without a gap."""
+    header = np.zeros(40_000, HEADER)
+    header["base_offset"], header["batch_length_bytes"], header["magic"] = np.arange(40_000), 49, 2
+    batches, end = walk(header.tobytes())
+    assert (batches["position"] == np.arange(40_000) * 61).all() and (batches["base_offset"] == np.arange(40_000)).all()
+    assert end == End(40_000 * 61, "end")
+
+
+def test_a_file_that_shrinks_ends_the_walk():
+    """A log cut by its broker while it is read stops where the bytes stop."""
+
+    def read(position: int, buffer: np.ndarray) -> int:
+        part = np.frombuffer(SMALL[:300], np.uint8)[position : position + len(buffer)]
+        buffer[: len(part)] = part
+        return len(part)
+
+    steps = Walk(read, 0, len(SMALL), 128)
+    assert sum(len(part) for part in steps) == 2 + (300 - 2 * 119 >= 61)
+    assert steps.end.reason == "short"
+
+
+@pytest.mark.parametrize("line", [line for line in vectors() if "header" in line], ids=lambda line: line["name"])
+def test_headers_say_what_kafka_says(line):
+    """Every field of the header, as Kafka's accessors give it (4.3.1; magic 0, 1 and 2)."""
+    batches, _ = same(bytes.fromhex(line["hex"]))
+    header, row = line["header"], batches[0]
+    assert (row["magic"], row["last_offset"], row["size_bytes"], row["crc"]) == (
+        header["magic"], header["lastOffset"], header["sizeInBytes"], header["checksum"],
+    )  # fmt: skip
+    if row["base_offset"] != -1:
+        assert row["base_offset"] == header["baseOffset"]
+    assert row["max_timestamp_ms"] == header["maxTimestamp"]
+    if row["magic"] == 2:
+        assert (row["record_count"], row["attributes"], row["base_timestamp_ms"], row["leader_epoch"]) == (
+            header["countOrNull"], header["attributes"], header["baseTimestamp"], header["partitionLeaderEpoch"],
+        )  # fmt: skip
+        assert (row["producer_id"], row["producer_epoch"], row["base_sequence"]) == (
+            header["producerId"], header["producerEpoch"], header["baseSequence"],
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("line", [line for line in MAGIC_2], ids=lambda line: line["name"])
+def test_attributes_say_what_kafka_says(line):
+    """The bits of magic 2, as Kafka's accessors name them."""
+    batches, header = walk(bytes.fromhex(line["hex"]))[0][:1], line["header"]
+    assert is_transactional(batches)[0] == header["isTransactional"] and is_control(batches)[0] == header["isControlBatch"]
+    assert is_log_append_time(batches)[0] == (header["timestampType"] == "LogAppendTime")
+
+
+@pytest.mark.parametrize("line", [line for line in vectors() if "calls" in line], ids=lambda line: line["name"])
+def test_broken_batches_are_found_where_kafka_finds_them(line):
+    """Kafka's own walk over damaged bytes (4.3.1) finds as many batches and ends at the same byte, or raises where ours stops."""
+    batches, (position, reason) = same(bytes.fromhex(line["hex"]))
+    calls = {call["call"].removeprefix("batch[0]").removeprefix("batch"): call for call in line["calls"]}
+    found = calls["FileLogInputStream.nextBatch"]
+    if "exception" in found or "class" in found:
+        assert reason == "bad-length"
+    else:
+        assert (len(batches), position) == (found["result"]["batches"], found["result"]["end_position"])
+    last = calls.get(".lastOffset", {}).get("result")
+    if last is not None:
+        assert batches[0]["last_offset"] == last
+
+
+def test_the_tables_are_61_bytes_and_native():
+    """The header is Kafka's 61 bytes; a row is in the machine's own order."""
+    assert HEADER.itemsize == 61 == struct.calcsize(">qiibIhiqqqhii") and BATCH.isnative
