@@ -2,9 +2,11 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
+from stat import S_ISREG
 
 import numpy as np
 
@@ -15,23 +17,41 @@ BLOCK_BYTES = 512  # what st_blocks counts, whatever the filesystem's own blocks
 
 @dataclass(frozen=True, slots=True)
 class FileInfo:
-    """A file as its directory lists it."""
+    """A file as its directory lists it; the path is put together when asked for, a broker has files by the hundred thousand."""
 
-    path: Path
+    directory: Path
+    name: str
     size_bytes: int
     allocated_bytes: int  # less than size_bytes where the file has holes
     mtime_ns: int
+
+    @property
+    def path(self) -> Path:
+        """Where the file lies."""
+        return self.directory / self.name
 
 
 def info(path: Path) -> FileInfo:
     """What the filesystem says of a file."""
     with failing_kindly(path):
-        return of_stat(path, os.stat(path))
+        return of_stat(path.parent, path.name, os.stat(path))
 
 
-def of_stat(path: Path, stat: os.stat_result) -> FileInfo:
+def of_stat(directory: Path, name: str, stat: os.stat_result) -> FileInfo:
     """The same, of a stat that was taken already."""
-    return FileInfo(path, stat.st_size, getattr(stat, "st_blocks", 0) * BLOCK_BYTES, stat.st_mtime_ns)
+    return FileInfo(directory, name, stat.st_size, stat.st_blocks * BLOCK_BYTES, stat.st_mtime_ns)
+
+
+def listed(directory: Path) -> list[FileInfo]:
+    """The files of a directory by name, with size and time; one that vanishes meanwhile is left out."""
+    found = []
+    with failing_kindly(directory), os.scandir(directory) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):
+                stat = entry.stat()
+                if S_ISREG(stat.st_mode):
+                    found.append(of_stat(directory, entry.name, stat))
+    return sorted(found, key=attrgetter("name"))
 
 
 def read(path: Path, position: int = 0, length: int | None = None) -> bytes:

@@ -1,6 +1,5 @@
 """A topic-partition directory: its segments in order, and the small files beside them."""
 
-import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -116,26 +115,13 @@ def open_partition(path: Path, name: PartitionName, checkpoints: Offsets | None 
     """A topic-partition directory as it lies there; nothing in its files is read but partition.metadata."""
     grouped: dict[tuple[int, str], dict[str, FileInfo]] = defaultdict(dict)
     others: list[FileInfo] = []
-    for found in listed(path):
-        part = names.parse_file(found.path.name)
+    for found in file.listed(path):
+        part = names.parse_file(found.name)
         if part and part.kind in SEGMENT_FILES:
             grouped[part.base_offset, part.suffix][part.kind] = found
         else:
             others.append(found)
     return Partition(path, name, _segments(grouped), tuple(others), _topic_id(path, others), checkpoints or Offsets())
-
-
-def listed(path: Path) -> Iterable[FileInfo]:
-    """The files of a directory by name, with size and time; a file that vanishes meanwhile is left out."""
-    found = []
-    with file.failing_kindly(path), os.scandir(path) as entries:
-        for entry in entries:
-            try:
-                if entry.is_file(follow_symlinks=True):
-                    found.append(file.of_stat(Path(entry.path), entry.stat()))
-            except FileNotFoundError:
-                continue
-    return sorted(found, key=lambda one: one.path.name)
 
 
 def _segments(grouped: Mapping[tuple[int, str], Mapping[str, FileInfo]]) -> tuple[Segment, ...]:
@@ -148,7 +134,7 @@ def _segments(grouped: Mapping[tuple[int, str], Mapping[str, FileInfo]]) -> tupl
 
 def _topic_id(path: Path, others: Iterable[FileInfo]) -> str | None:
     """The topic's id, or None where the file is missing or broken: a finding, not the end."""
-    if not any(found.path.name == METADATA_FILE for found in others):
+    if not any(found.name == METADATA_FILE for found in others):
         return None
     try:
         return checkpoint.parse_partition_metadata(file.read_text(path / METADATA_FILE)).topic_id

@@ -62,7 +62,7 @@ def _traces(broker: Broker) -> Iterator[Trace]:
         yield Trace("meta.properties names a directory id, as 3.7 brought", first=(3, 7))
     if broker.properties.get("version", "0") == "0" and broker.properties:
         yield Trace("meta.properties is of the ZooKeeper kind, gone in 4.0", last=(3, 9))
-    names = {found.path.name for partition in broker.partitions for found in partition.others}
+    names = {found.name for partition in broker.partitions for found in partition.others}
     if "partition.metadata" in names:
         yield Trace("partition.metadata names topic ids, as 2.8 brought", first=(2, 8))
     elif "leader-epoch-checkpoint" in names:
