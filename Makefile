@@ -54,3 +54,4 @@ $(PYTHON_OF_VENV):
 	    echo "Python could not make a virtual environment; on Debian and Ubuntu: apt install python3-venv" >&2; \
 	    exit 1; \
 	}
+	@$(INSTALL) --upgrade pip
