@@ -1,0 +1,1 @@
+"""Bytes that know no Kafka file: variable-length numbers, the checksum, the codecs."""

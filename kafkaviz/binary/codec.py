@@ -1,0 +1,244 @@
+"""Compress and decompress, in the framings that Kafka's clients write.
+
+gzip and zstd are those formats as they are. lz4 is the LZ4 frame format, of which Kafka reads a part. snappy is a header and
+blocks, as the snappy-java library writes them (called xerial), or one bare block, as some clients do.
+"""
+
+import gzip
+import struct
+import zlib
+from collections.abc import Iterator
+from functools import partial
+
+import pyarrow as pa
+
+from kafkaviz.binary import varint
+from kafkaviz.errors import CorruptBytes
+
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")  # a codec's place is its id in the attributes of a batch
+LIMIT_BYTES = 256 * 2**20  # far above what a broker takes in one batch, low enough to hold
+
+_PIECE_BYTES = 2**20
+_GZIP_MEMBER = b"\x1f\x8b\x08"
+_XERIAL = struct.Struct(">8sii")  # magic, version, the oldest version that can read it
+_XERIAL_MAGIC = b"\x82SNAPPY\x00"
+_XERIAL_BLOCK_BYTES = 32 * 1024
+_LZ4_MAGIC = struct.pack("<I", 0x184D2204)
+_LZ4_BLOCK_BYTES = 64 * 1024
+_LZ4_STORED = 1 << 31  # of a block's size: the block is not compressed
+_LZ4_CONTENT_CHECK, _LZ4_CONTENT_SIZE, _LZ4_BLOCK_CHECKS = 0b100, 0b1000, 0b10000  # flags of the frame header
+_LZ4_INDEPENDENT = 0b1100000  # version 1, each block decompressed without the one before
+_INT = struct.Struct(">i")
+_LZ4_INT = struct.Struct("<I")
+
+
+def name(codec_id: int) -> str:
+    """The name of a codec id; CorruptBytes for the ids 5 to 7, which no Kafka release up to 4.3 knows."""
+    if not 0 <= codec_id < len(CODECS):
+        raise CorruptBytes(0, f"Unknown compression type id: {codec_id}")
+    return CODECS[codec_id]
+
+
+def compress(codec: str, data: bytes | memoryview) -> bytes:
+    """The data in a codec's framing, as a Kafka client may send it; the same bytes every time."""
+    return _COMPRESS[codec](bytes(data))
+
+
+def decompress(codec: str, data: bytes | memoryview, limit_bytes: int = LIMIT_BYTES, lz4_header_checked: bool = True) -> bytes:
+    """The data that was compressed, at most limit_bytes of it.
+
+    Raises CorruptBytes where Kafka 4.3 fails to decompress, and for data that expands past the limit; its position is a byte of
+    data, 0 where the codec tells none. A damaged byte can decompress to other bytes without any error: check the checksum of
+    the batch first.
+    lz4_header_checked: False for messages of magic 0, whose writers put a wrong checksum into the LZ4 frame header (KIP-57).
+    """
+    data = memoryview(data)
+    if codec == "lz4":
+        data = memoryview(_whole_lz4_frame(data, lz4_header_checked))
+    if codec == "snappy":
+        return _join(_from_snappy(data, limit_bytes), limit_bytes)
+    return _join(_PIECES[codec](data), limit_bytes)
+
+
+def _join(pieces: Iterator[bytes], limit_bytes: int) -> bytes:
+    """The pieces as one; once they grow past the limit the rest is not even decompressed."""
+    joined, size_bytes = [], 0
+    for piece in pieces:
+        joined.append(piece)
+        size_bytes += len(piece)
+        _check_limit(size_bytes, limit_bytes)
+    return b"".join(joined)
+
+
+def _check_limit(size_bytes: int, limit_bytes: int, position: int = 0) -> None:
+    if size_bytes > limit_bytes:
+        raise CorruptBytes(position, f"the compressed data expands past {limit_bytes} bytes")
+
+
+# ---- gzip and zstd
+
+
+def _from_gzip(data: memoryview) -> Iterator[bytes]:
+    """The data of all members; as Java's GZIPInputStream, what follows the last member is left unread."""
+    rest = bytes(data)
+    while True:
+        member = zlib.decompressobj(wbits=31)
+        try:
+            while not member.eof and rest:
+                yield member.decompress(rest, _PIECE_BYTES)
+                rest = member.unconsumed_tail
+        except zlib.error as fault:
+            raise CorruptBytes(0, f"gzip: {fault}") from fault
+        if not member.eof:
+            raise CorruptBytes(len(data), "gzip: the compressed data ends too early")
+        rest = member.unused_data
+        if not rest.startswith(_GZIP_MEMBER):
+            return
+
+
+def _from_stream(codec: str, data: memoryview) -> Iterator[bytes]:
+    """The pieces pyarrow makes of the data; reading it all in one call would set the limit aside for each batch."""
+    try:
+        stream = pa.CompressedInputStream(pa.BufferReader(data), codec)
+        while piece := stream.read(_PIECE_BYTES):
+            yield piece
+    except (OSError, ValueError) as fault:
+        raise CorruptBytes(0, f"{codec}: {fault}") from fault
+
+
+# ---- snappy
+
+
+def _to_snappy(data: bytes) -> bytes:
+    """A xerial header, then blocks of at most 32 KiB, each behind its size."""
+    blocks = [pa.compress(data[at : at + _XERIAL_BLOCK_BYTES], "snappy", asbytes=True) for at in range(0, len(data), _XERIAL_BLOCK_BYTES)]
+    return _XERIAL.pack(_XERIAL_MAGIC, 1, 1) + b"".join(_INT.pack(len(block)) + block for block in blocks)
+
+
+def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
+    """The blocks of a xerial stream, or the one bare block; as SnappyInputStream of snappy-java 1.1.10."""
+    if len(data) < _XERIAL.size or data[:8] != _XERIAL_MAGIC:
+        yield _snappy_block(data, 0, limit_bytes)
+        return
+    if _XERIAL.unpack_from(data)[1] < 1:
+        raise CorruptBytes(8, f"snappy: Compressed with an incompatible codec version {_XERIAL.unpack_from(data)[1]}")
+    position = _XERIAL.size
+    while position + _INT.size <= len(data):
+        if data[position : position + 8] == _XERIAL_MAGIC and position + _XERIAL.size <= len(data):  # one stream behind another
+            position += _XERIAL.size
+            continue
+        size_bytes = _INT.unpack_from(data, position)[0]
+        start, position = position + _INT.size, position + _INT.size + size_bytes
+        if size_bytes < 0 or position > len(data):
+            raise CorruptBytes(start - _INT.size, f"snappy: a block of {size_bytes} bytes, of which {len(data) - start} are there")
+        yield _snappy_block(data[start:position], start, limit_bytes)
+
+
+def _snappy_block(block: memoryview, position: int, limit_bytes: int) -> bytes:
+    """The data of one block, which begins with its size; position is the block's, for the error."""
+    try:
+        size_bytes, _ = varint.read_unsigned(block, 0)
+        _check_limit(size_bytes, limit_bytes)
+        return pa.decompress(block, decompressed_size=size_bytes, codec="snappy", asbytes=True)
+    except (OSError, ValueError) as fault:
+        raise CorruptBytes(position, f"snappy: {fault}") from fault
+    except CorruptBytes as fault:
+        raise CorruptBytes(position + fault.position, f"snappy: {fault.what}") from fault
+
+
+# ---- lz4
+
+
+def _to_lz4(data: bytes) -> bytes:
+    """A frame as Kafka's Lz4BlockOutputStream writes it: independent blocks of at most 64 KiB, no checksums, an end mark."""
+    descriptor = bytes([_LZ4_INDEPENDENT, 4 << 4])
+    blocks = [_lz4_block(data[at : at + _LZ4_BLOCK_BYTES]) for at in range(0, len(data), _LZ4_BLOCK_BYTES)]
+    return b"".join([_LZ4_MAGIC, descriptor, _lz4_header_check(descriptor), *blocks, _LZ4_INT.pack(0)])
+
+
+def _lz4_block(data: bytes) -> bytes:
+    """One block behind its size; stored as it is where compressing would not make it smaller."""
+    block = pa.compress(data, "lz4_raw", asbytes=True)
+    return _LZ4_INT.pack(len(block)) + block if len(block) < len(data) else _LZ4_INT.pack(len(data) | _LZ4_STORED) + data
+
+
+def _whole_lz4_frame(data: memoryview, header_checked: bool) -> bytes:
+    """The first frame with a header that any LZ4 library takes; CorruptBytes where Kafka refuses a frame.
+
+    As Kafka's Lz4BlockInputStream, which knows neither dependent blocks nor dictionaries and reads no checksum of the content
+    and nothing behind the frame. The checksums of blocks stay, and are checked when the frame is decompressed.
+    """
+    flags, block_bytes, start = _lz4_header(data, header_checked)
+    end = start
+    while size_bytes := _lz4_size(data, end) & ~_LZ4_STORED:
+        if size_bytes > block_bytes:
+            raise CorruptBytes(end, f"lz4: Block size {size_bytes} exceeded max: {block_bytes}")
+        end += _LZ4_INT.size + size_bytes + (_LZ4_INT.size if flags & _LZ4_BLOCK_CHECKS else 0)
+    end += _LZ4_INT.size
+    if flags & _LZ4_CONTENT_CHECK and end + _LZ4_INT.size > len(data):
+        raise CorruptBytes(end, "lz4: Stream ended prematurely")
+    descriptor = bytes([flags & (_LZ4_INDEPENDENT | _LZ4_BLOCK_CHECKS), data[5]])
+    return b"".join([_LZ4_MAGIC, descriptor, _lz4_header_check(descriptor), data[start:end]])
+
+
+def _lz4_header(data: memoryview, checked: bool) -> tuple[int, int, int]:
+    """(flags, the largest size of a block, the position of the first block)."""
+    if len(data) < 7:
+        raise CorruptBytes(len(data), "lz4: Stream ended prematurely")
+    if data[:4] != _LZ4_MAGIC:
+        raise CorruptBytes(0, "lz4: Stream unsupported (invalid magic bytes)")
+    flags, sizes = data[4], data[5]
+    end = 6 + (8 if flags & _LZ4_CONTENT_SIZE else 0)
+    for position, fault in (
+        (4, "Reserved bits must be 0" if flags & 0b11 else ""),
+        (4, "" if flags & 0b100000 else "Dependent block stream is unsupported"),
+        (4, f"Version {flags >> 6} is unsupported" if flags >> 6 != 1 else ""),
+        (5, "Reserved2 field must be 0" if sizes & 0b1111 else ""),
+        (5, "" if (sizes >> 4 & 7) >= 4 else "Block size value must be between 4 and 7"),
+        (5, "Reserved3 field must be 0" if sizes >> 7 else ""),
+        (len(data), "Stream ended prematurely" if end >= len(data) else ""),
+        (end, "Stream frame descriptor corrupted" if checked and data[end : end + 1] != _lz4_header_check(data[4:end]) else ""),
+    ):
+        if fault:
+            raise CorruptBytes(position, f"lz4: {fault}")
+    return flags, 1 << 8 + 2 * (sizes >> 4), end + 1
+
+
+def _lz4_size(data: memoryview, position: int) -> int:
+    """The size field of the block at a position."""
+    if position + _LZ4_INT.size > len(data):
+        raise CorruptBytes(len(data), "lz4: Stream ended prematurely")
+    return _LZ4_INT.unpack_from(data, position)[0]
+
+
+def _lz4_header_check(descriptor: bytes | memoryview) -> bytes:
+    """The checksum byte of a frame header: the second byte of xxHash32 with seed 0, here for less than 16 bytes."""
+    sum32, at = 0x165667B1 + len(descriptor), 0
+    for at in range(0, len(descriptor) - 3, 4):
+        sum32 = _rotated(sum32 + _LZ4_INT.unpack_from(descriptor, at)[0] * 0xC2B2AE3D, 17) * 0x27D4EB2F
+    for byte in descriptor[len(descriptor) & ~3 :]:
+        sum32 = _rotated(sum32 + byte * 0x165667B1, 11) * 0x9E3779B1
+    for shift, prime in ((15, 0x85EBCA77), (13, 0xC2B2AE3D), (16, 1)):
+        sum32 = (sum32 & 0xFFFFFFFF ^ (sum32 & 0xFFFFFFFF) >> shift) * prime
+    return bytes([sum32 >> 8 & 0xFF])
+
+
+def _rotated(number: int, bits: int) -> int:
+    """The low 32 bits of a number, rotated to the left."""
+    number &= 0xFFFFFFFF
+    return (number << bits | number >> 32 - bits) & 0xFFFFFFFF
+
+
+_COMPRESS = {
+    "none": bytes,
+    "gzip": partial(gzip.compress, mtime=0),
+    "snappy": _to_snappy,
+    "lz4": _to_lz4,
+    "zstd": partial(pa.compress, codec="zstd", asbytes=True),
+}
+_PIECES = {
+    "none": lambda data: iter([bytes(data)]),
+    "gzip": _from_gzip,
+    "lz4": partial(_from_stream, "lz4"),
+    "zstd": partial(_from_stream, "zstd"),
+}

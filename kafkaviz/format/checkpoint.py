@@ -1,0 +1,189 @@
+"""The small text files of a broker directory: checkpoints, properties, a partition's topic id.
+
+A checkpoint is a version, a count and that many lines; recovery-point-offset-checkpoint may read, line by line:
+0, 2, "orders 0 38736", "orders 1 4795".
+"""
+
+import base64
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TypeVar
+
+from kafkaviz.errors import CorruptBytes
+
+VERSION = 0
+_SPACE = re.compile("[ \t\n\x0b\f\r]+")  # Java's \s: Python's would split at Unicode spaces too
+_COLON = re.compile(":[ \t\n\x0b\f\r]+")
+_NUMBER = re.compile("[+-]?[0-9]+")
+_LINE_END = re.compile(b"\r\n|\n|\r")
+_KEY = re.compile(r"(?:\\.|[^\\=: \t\f])*")
+_SEPARATOR = re.compile(r"[ \t\f]*[=:]?[ \t\f]*")
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.|$)")
+_CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+Parsed = TypeVar("Parsed")
+
+
+@dataclass(frozen=True)
+class PartitionMetadata:
+    """partition.metadata (since Kafka 2.8): which topic of that name this directory belongs to.
+
+    topic_id: 22 characters of URL-safe base64, 16 bytes.
+    """
+
+    version: int
+    topic_id: str
+
+
+def parse_offsets(text: str | bytes) -> dict[tuple[str, int], int]:
+    """The offset of each (topic, partition), from a file named *-offset-checkpoint; an empty file has none.
+
+    As CheckpointFile in Kafka 4.3, which ignores the whole file at a wrong version, line or count; here CorruptBytes says so.
+    """
+    return dict(_entries(text, 3, lambda topic, partition, offset: ((topic, _int(partition, 32)), _int(offset, 64))))
+
+
+def parse_leader_epochs(text: str | bytes) -> list[tuple[int, int]]:
+    """(epoch, start offset) of each leader epoch, in the order of leader-epoch-checkpoint; an empty file has none.
+
+    Raises CorruptBytes at a wrong version, line or count, as CheckpointFile in Kafka 4.3 refuses the file.
+    """
+    return _entries(text, 2, lambda epoch, start_offset: (_int(epoch, 32), _int(start_offset, 64)))
+
+
+def parse_properties(text: str | bytes) -> dict[str, str]:
+    """Java properties, such as meta.properties: key=value lines in Latin-1; a key given twice keeps its last value.
+
+    As java.util.Properties.load: = or : or spaces end a key, a backslash escapes, and at a line's end joins the next line.
+    Raises CorruptBytes at a \\u without four hexadecimal digits.
+    """
+    properties = {}
+    for position, line in _joined(_lines(_bytes(text, "latin-1"), "latin-1")):
+        key = _KEY.match(line)[0]
+        value = line[_SEPARATOR.match(line, len(key)).end() :]
+        properties[_unescaped(key, position)] = _unescaped(value, position)
+    return properties
+
+
+def parse_partition_metadata(text: str | bytes) -> PartitionMetadata:
+    """The topic id of partition.metadata; CorruptBytes where PartitionMetadataFile of Kafka 4.3 refuses the file."""
+    data = _bytes(text)
+    lines = [*_lines(data), (len(data), ""), (len(data), "")]
+    version, topic_id = _named(lines[0], "version"), _named(lines[1], "topic_id")
+    if version != str(VERSION):
+        raise CorruptBytes(lines[0][0], f"Unrecognized version of partition metadata file: {version}")
+    if not any(_uuid(topic_id, lines[1][0])):
+        raise CorruptBytes(lines[1][0], f"Invalid topic ID in partition metadata file ({topic_id})")
+    return PartitionMetadata(VERSION, topic_id)
+
+
+def parse_clean_shutdown(text: str | bytes) -> dict | None:
+    """The body of .kafka_cleanshutdown: {"version": 0, "brokerEpoch": 13} since Kafka 3.7; None for the empty file before.
+
+    CorruptBytes if it is not a JSON object; a broker then takes its former epoch as unknown, and the stop still as a clean one.
+    """
+    data = _bytes(text)
+    if not data.strip():
+        return None
+    try:
+        body = json.loads(data)
+    except (ValueError, RecursionError) as fault:
+        raise CorruptBytes(0, f"the body is not JSON: {fault}") from fault
+    if not isinstance(body, dict):
+        raise CorruptBytes(0, "the body is not a JSON object")
+    return body
+
+
+def _entries(text: str | bytes, fields: int, entry: Callable[..., Parsed]) -> list[Parsed]:
+    """The entries of a checkpoint, each built from the fields of its line."""
+    data = _bytes(text)
+    if not data:
+        return []
+    lines = [*_lines(data), (len(data), "")]
+    version = _entry(lines[0], 1, lambda number: _int(number, 32))
+    if version != VERSION:
+        raise CorruptBytes(0, f"Unrecognized version of the checkpoint file: {version}")
+    count = _entry(lines[1], 1, lambda number: _int(number, 32))
+    entries = [_entry(line, fields, entry) for line in lines[2:-1]]
+    if len(entries) != count:
+        raise CorruptBytes(lines[1][0], f"Expected {count} entries in checkpoint file, but found {len(entries)}")
+    return entries
+
+
+def _entry(line: tuple[int, str], fields: int, entry: Callable[..., Parsed]) -> Parsed:
+    """What entry makes of a line's fields; CorruptBytes where they are more or fewer, or one is no number."""
+    position, content = line
+    parts = _SPACE.split(content.rstrip(" \t\n\x0b\f\r"))
+    if len(parts) == fields:
+        with suppress(ValueError):
+            return entry(*parts)
+    raise CorruptBytes(position, f"Malformed line in checkpoint file: {content!r}")
+
+
+def _int(digits: str, bits: int) -> int:
+    """A decimal number as Java's parseInt or parseLong reads it; ValueError if it is none or too large."""
+    number = int(digits) if _NUMBER.fullmatch(digits) else None
+    if number is None or not -(1 << bits - 1) <= number < 1 << bits - 1:
+        raise ValueError(digits)
+    return number
+
+
+def _named(line: tuple[int, str], name: str) -> str:
+    """The value of a "name: value" line."""
+    position, content = line
+    parts = _COLON.split(content)
+    if len(parts) != 2 or parts[0] != name:
+        raise CorruptBytes(position, f"Malformed line in partition metadata file: {content!r}")
+    return parts[1]
+
+
+def _uuid(name: str, position: int) -> bytes:
+    """The 16 bytes behind the characters of an id."""
+    with suppress(ValueError):
+        decoded = base64.b64decode(name + "=" * (-len(name) % 4), altchars=b"-_", validate=True)
+        if len(decoded) == 16:
+            return decoded
+    raise CorruptBytes(position, f"the topic id is not 16 bytes in base64: {name!r}")
+
+
+def _joined(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """(position, content) of each property: without comments and blank lines, a line that ends in a backslash with its next."""
+    joined, start = "", 0
+    for position, content in lines:
+        content = content.lstrip(" \t\f")
+        if not joined and (not content or content[0] in "#!"):
+            continue
+        start, joined = (start if joined else position), joined + content
+        if (len(joined) - len(joined.rstrip("\\"))) % 2 == 0:
+            yield start, joined
+            joined = ""
+        else:
+            joined = joined[:-1]
+    if joined:
+        yield start, joined
+
+
+def _unescaped(text: str, position: int) -> str:
+    """The text with its escapes replaced: a few letters stand for control characters, \\u0041 for A, any other for itself."""
+    def character(match: re.Match) -> str:
+        escaped = match[1]
+        if escaped == "u":
+            raise CorruptBytes(position, "Malformed \\uxxxx encoding.")
+        return chr(int(escaped[1:], 16)) if len(escaped) > 1 else _CONTROLS.get(escaped, escaped)
+    return _ESCAPE.sub(character, text)
+
+
+def _lines(data: bytes, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+    """(position, content) of each line, as Java's BufferedReader splits them; broken UTF-8 reads as U+FFFD."""
+    start = 0
+    while start < len(data):
+        end = _LINE_END.search(data, start)
+        stop, after = end.span() if end else (len(data), len(data))
+        yield start, data[start:stop].decode(encoding, "replace")
+        start = after
+
+
+def _bytes(text: str | bytes, encoding: str = "utf-8") -> bytes:
+    return text.encode(encoding, "replace") if isinstance(text, str) else bytes(text)

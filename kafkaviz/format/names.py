@@ -1,0 +1,78 @@
+"""File and directory names of a broker directory: what a name says about its content.
+
+00000000000000002048.timeindex.deleted is the time index of the segment with base offset 2048, waiting to be unlinked;
+orders-0.d9e2420e43c24fe7bcf8a819bf93d888-delete is partition 0 of the deleted topic orders.
+"""
+
+import re
+from dataclasses import dataclass
+
+MAX_OFFSET = 2**63 - 1
+MAX_PARTITION = 2**31 - 1
+
+# LogFileUtils and Snapshots in Kafka 4.3; [0-9] because \d would take digits of other scripts
+_SEGMENT = re.compile(r"([0-9]{20})\.(log|index|timeindex|txnindex|snapshot)(?:\.(deleted|cleaned|swap))?")
+_CHECKPOINT = re.compile(r"([0-9]{20})-([0-9]{10})(?:-[^.]+(?=\.checkpoint\.part))?\.(checkpoint)(?:\.(deleted|part))?")
+_MOVED = re.compile(r"(\S+)-(\S+)\.(\S+)-(delete|future|stray)")
+_PARTITION = re.compile(r"(.+)-([0-9]+)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class SegmentName:
+    """What the name of a file in a partition directory says.
+
+    base_offset: the segment's, for the kinds log, index, timeindex and txnindex; a snapshot (producer state) and a checkpoint
+    (KRaft snapshot) hold what lies below this offset.
+    suffix: "" for a file in use, "deleted", "cleaned" or "swap"; "part" for a KRaft snapshot that is being written.
+    epoch: of a KRaft snapshot; None for the other kinds.
+    """
+
+    base_offset: int
+    kind: str
+    suffix: str = ""
+    epoch: int | None = None
+
+
+@dataclass(frozen=True)
+class PartitionName:
+    """What the name of a directory says: a topic, a partition, and whether it is in use.
+
+    state: "current"; "delete" is waiting to be deleted, "future" is being built by a move between log directories, "stray"
+    should not be on this broker. Kafka cuts the topic of a long "delete" or "stray" name, so that 255 characters are enough.
+    """
+
+    topic: str
+    partition: int
+    state: str = "current"
+
+
+def parse_file(name: str) -> SegmentName | None:
+    """The parts of a file name that begins with an offset, or None for any other file.
+
+    Kafka writes 20 digits, which hold every offset; a name with more or fewer, or beyond int64, is no file of Kafka's.
+    """
+    if match := _SEGMENT.fullmatch(name):
+        parsed = SegmentName(int(match[1]), match[2], match[3] or "")
+    elif match := _CHECKPOINT.fullmatch(name):
+        parsed = SegmentName(int(match[1]), match[3], match[4] or "", int(match[2]))
+    else:
+        return None
+    return parsed if parsed.base_offset <= MAX_OFFSET and (parsed.epoch or 0) <= MAX_PARTITION else None
+
+
+def parse_directory(name: str) -> PartitionName | None:
+    """The topic-partition a directory holds, or None if Kafka would not take it for one.
+
+    As LocalLog.parseTopicPartitionName in Kafka 4.3: a name that ends in -delete, -future or -stray loses everything from its
+    last dot on; the rest is split at its last dash, since a topic may itself hold dashes and dots.
+    """
+    state = "current"
+    if name.endswith(("-delete", "-future", "-stray")):
+        moved = _MOVED.fullmatch(name)
+        if moved is None:
+            return None
+        name, state = name[: name.rindex(".")], moved[4]
+    match = _PARTITION.fullmatch(name)
+    if match is None or int(match[2]) > MAX_PARTITION:
+        return None
+    return PartitionName(match[1], int(match[2]), state)

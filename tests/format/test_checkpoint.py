@@ -1,0 +1,135 @@
+"""The text files, against the bytes of real directories and the rules of Kafka 4.3 and Java."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import checkpoint
+from kafkaviz.format.checkpoint import PartitionMetadata
+
+PARSERS = [
+    checkpoint.parse_offsets, checkpoint.parse_leader_epochs, checkpoint.parse_properties,
+    checkpoint.parse_partition_metadata, checkpoint.parse_clean_shutdown,
+]
+
+
+def test_offsets_by_topic_and_partition():
+    """recovery-point-offset-checkpoint as Kafka 4.3.1 writes it, whose order means nothing."""
+    text = "0\n3\norders 0 38736\neu-west.audit-log 0 2500\n__transaction_state 1 737\n"
+    assert checkpoint.parse_offsets(text) == {("orders", 0): 38736, ("eu-west.audit-log", 0): 2500, ("__transaction_state", 1): 737}
+
+
+def test_leader_epochs_in_order():
+    """leader-epoch-checkpoint of a partition that had three leaders."""
+    assert checkpoint.parse_leader_epochs(b"0\n3\n0 0\n1 1200\n4 1200\n") == [(0, 0), (1, 1200), (4, 1200)]
+
+
+@pytest.mark.parametrize("parse", PARSERS[:2])
+def test_an_empty_checkpoint_has_no_entries(parse):
+    """A file of no bytes and one that counts none."""
+    assert list(parse("")) == list(parse("0\n0\n")) == []
+
+
+def test_lines_may_end_as_on_other_systems():
+    """Java takes \\n, \\r\\n and \\r, and several spaces or tabs between fields."""
+    assert checkpoint.parse_offsets(b"0\r\n2\rorders 0 \t7 \norders\t1 8") == {("orders", 0): 7, ("orders", 1): 8}
+
+
+@pytest.mark.parametrize(("text", "position", "what"), [
+    ("1\n0\n", 0, "Unrecognized version of the checkpoint file: 1"),
+    ("x\n0\n", 0, "Malformed line in checkpoint file: 'x'"),
+    ("0", 1, "Malformed line in checkpoint file: ''"),
+    ("0\nmany\n", 2, "Malformed line in checkpoint file: 'many'"),
+    ("0\n1\norders 0\n", 4, "Malformed line in checkpoint file: 'orders 0'"),
+    ("0\n1\norders 0 1 2\n", 4, "Malformed line in checkpoint file: 'orders 0 1 2'"),
+    ("0\n1\n orders 0 1\n", 4, "Malformed line in checkpoint file: ' orders 0 1'"),
+    ("0\n1\norders 0 x\n", 4, "Malformed line in checkpoint file: 'orders 0 x'"),
+    ("0\n1\norders 2147483648 1\n", 4, "Malformed line in checkpoint file: 'orders 2147483648 1'"),
+    ("0\n1\norders 0 9223372036854775808\n", 4, "Malformed line in checkpoint file: 'orders 0 9223372036854775808'"),
+    ("0\n1\norders 0 1\n\n", 15, "Malformed line in checkpoint file: ''"),
+    ("0\n2\norders 0 1\n", 2, "Expected 2 entries in checkpoint file, but found 1"),
+    ("0\n0\norders 0 1\n", 2, "Expected 0 entries in checkpoint file, but found 1"),
+])
+def test_a_broken_checkpoint_says_where(text, position, what):
+    """Each rule of CheckpointFile, with the byte where its line begins."""
+    with pytest.raises(CorruptBytes) as fault:
+        checkpoint.parse_offsets(text)
+    assert (fault.value.position, fault.value.what) == (position, what)
+
+
+def test_meta_properties_of_a_kraft_broker():
+    """meta.properties as Kafka 4.3.1 writes it."""
+    comment, ids = b"#\n#Sat Nov 21 09:29:20 UTC 2026\n", b"directory.id=ekArurFKRISu0Oyjh8h0sg\nversion=1\ncluster.id=a2Fma2F2aXotY2xlYW4tMQ\n"
+    assert checkpoint.parse_properties(comment + b"node.id=1\n" + ids) == {
+        "node.id": "1", "directory.id": "ekArurFKRISu0Oyjh8h0sg", "version": "1", "cluster.id": "a2Fma2F2aXotY2xlYW4tMQ",
+    }
+
+
+@pytest.mark.parametrize(("text", "properties"), [
+    (b"a=1\nb:2\nc 3\nd\t=\t4\n", {"a": "1", "b": "2", "c": "3", "d": "4"}),
+    (b"a= = b = c \n", {"a": "= b = c "}),
+    (b"  ! no\n\n \t\n  # no\nkey\nempty=\n", {"key": "", "empty": ""}),
+    (b"a\\=b\\:c\\ d=e\\=f\n", {"a=b:c d": "e=f"}),
+    (b"a=one, \\\n   two\\\r\n\tthree\nb=x\\\\\nc=y", {"a": "one, twothree", "b": "x\\", "c": "y"}),
+    (b"a=\\u00e9\\t\\n\\r\\f\\q\\\\u0041\n", {"a": "é\t\n\r\fq\\u0041"}),
+    (b"a=\xe9\n", {"a": "é"}),
+    (b"a=1\na=2\n", {"a": "2"}),
+    (b"a=1\\", {"a": "1"}),
+    (b"=1\n", {"": "1"}),
+])
+def test_properties_are_read_as_java_reads_them(text, properties):
+    """What java.util.Properties.load of Java 17 gave for the same bytes."""
+    assert checkpoint.parse_properties(text) == properties
+
+
+def test_a_broken_escape_in_properties_says_where():
+    """As Java's "Malformed \\uxxxx encoding."; the byte is that of the line."""
+    with pytest.raises(CorruptBytes, match=r"byte 4: Malformed \\uxxxx encoding\."):
+        checkpoint.parse_properties(b"a=1\nb=\\u12g4\n")
+
+
+def test_the_topic_id_of_a_partition():
+    """partition.metadata as Kafka 4.3.1 writes it, without an end to its last line."""
+    text = "version: 0\ntopic_id: dYjW7OUjT1-elXPFf2b2_g"
+    assert checkpoint.parse_partition_metadata(text) == PartitionMetadata(0, "dYjW7OUjT1-elXPFf2b2_g")
+
+
+@pytest.mark.parametrize(("text", "position", "what"), [
+    ("", 0, "Malformed line in partition metadata file: ''"),
+    ("version: 0\n", 11, "Malformed line in partition metadata file: ''"),
+    ("version:0\ntopic_id: x", 0, "Malformed line in partition metadata file: 'version:0'"),
+    ("topic_id: x\nversion: 0", 0, "Malformed line in partition metadata file: 'topic_id: x'"),
+    ("version: 1\ntopic_id: dYjW7OUjT1-elXPFf2b2_g", 0, "Unrecognized version of partition metadata file: 1"),
+    ("version: 0\ntopic_id: dYjW7OUjT1", 11, "the topic id is not 16 bytes in base64: 'dYjW7OUjT1'"),
+    ("version: 0\ntopic_id: dYjW7OUjT1-elXPFf2b2!g", 11, "the topic id is not 16 bytes in base64: 'dYjW7OUjT1-elXPFf2b2!g'"),
+    ("version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAA", 11, "Invalid topic ID in partition metadata file (AAAAAAAAAAAAAAAAAAAAAA)"),
+])
+def test_a_broken_partition_metadata_says_where(text, position, what):
+    """Each rule of PartitionMetadataFile, with the byte where its line begins."""
+    with pytest.raises(CorruptBytes) as fault:
+        checkpoint.parse_partition_metadata(text)
+    assert (fault.value.position, fault.value.what) == (position, what)
+
+
+def test_the_body_of_a_clean_shutdown():
+    """JSON since Kafka 3.7, nothing before."""
+    assert checkpoint.parse_clean_shutdown(b'{"version":0,"brokerEpoch":13}') == {"version": 0, "brokerEpoch": 13}
+    assert checkpoint.parse_clean_shutdown(b"") is None
+
+
+@pytest.mark.parametrize("body", [b"{", b"13", b"[1]", b"\xff\xfe\x00", b"[" * 100_000])
+def test_a_broken_clean_shutdown_says_so(body):
+    """Anything but a JSON object."""
+    with pytest.raises(CorruptBytes):
+        checkpoint.parse_clean_shutdown(body)
+
+
+@pytest.mark.parametrize("parse", PARSERS)
+@given(text=st.one_of(st.binary(max_size=80), st.text("0123456789 \n\r\\:=#-topic_idversion", max_size=80).map(str.encode)))
+def test_no_bytes_break_a_parser(parse, text):
+    """Any bytes are parsed or refused with CorruptBytes at one of them."""
+    try:
+        parse(text)
+    except CorruptBytes as fault:
+        assert 0 <= fault.position <= len(text)
