@@ -6,7 +6,8 @@ INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 PYTHONS := python3.13 python3.12 python3.11 python3.14 python3
 UV := $(shell command -v uv 2>/dev/null)
-INSTALL := $(if $(UV),$(UV) pip install --quiet --compile-bytecode --python $(PYTHON_OF_VENV),$(PYTHON_OF_VENV) -m pip install --quiet --disable-pip-version-check)
+PIP := $(PYTHON_OF_VENV) -m pip install --quiet --disable-pip-version-check
+INSTALL := PYTHONWARNINGS=ignore $(if $(UV),$(UV) pip install --quiet --compile-bytecode --python $(PYTHON_OF_VENV),$(PIP))
 
 .DEFAULT_GOAL := help
 .PHONY: help run test lint bench
