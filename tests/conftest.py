@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 DATA = Path(__file__).parent / "data"
+SAMPLES = Path(__file__).parents[1] / "sample_data"
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +22,36 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip(f"needs the folder of recorded broker directories: set KAFKAVIZ_SHARED or put it at {folder}")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache folder of the tests' own: none of them touches the user's."""
+    folder = tmp_path_factory.mktemp("cache")
+    os.environ["KAFKAVIZ_CACHE"] = str(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def clean(cache: Path) -> Path:
+    """The directory of a 4.3.1 broker that was stopped cleanly."""
+    return _sample("kafka-4.3.1-clean")
+
+
+@pytest.fixture(scope="session")
+def killed(cache: Path) -> Path:
+    """Some partitions of a 4.3.1 broker that was killed while it wrote."""
+    return _sample("kafka-4.3.1-killed-selection")
+
+
+@pytest.fixture(scope="session")
+def damaged(cache: Path) -> Path:
+    """A directory of a 4.3.1 broker whose index files were damaged by hand."""
+    return _sample("kafka-4.3.1-damaged")
+
+
+def _sample(name: str) -> Path:
+    """A broker directory of sample_data, unpacked."""
+    from kafkaviz.log.archive import opened
+
+    return opened(SAMPLES / f"{name}.tar.gz")

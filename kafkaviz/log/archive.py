@@ -89,7 +89,8 @@ def _unpack_aside(path: Path, home: Path) -> None:
         aside.rename(home)
     except (tarfile.TarError, zipfile.BadZipFile, EOFError, OSError, ValueError, struct.error) as error:
         if not home.exists():  # else another process was faster
-            raise CannotOpen(path, f"is no archive that can be read ({error})", "pack the directory again", kind="archive") from None
+            why = str(error).split("\n")[0].rstrip(":")
+            raise CannotOpen(path, f"is no archive that can be read ({why})", "pack the directory again", kind="archive") from None
     finally:
         shutil.rmtree(aside, ignore_errors=True)
 

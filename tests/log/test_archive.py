@@ -1,0 +1,128 @@
+"""Archives: unpacked once, with times to the nanosecond and holes kept, and never outside their folder."""
+
+import io
+import os
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.log import archive
+
+SAMPLE = Path(__file__).parents[2] / "sample_data" / "kafka-4.3.1-damaged.tar.gz"
+MTIME_NS = 1_790_000_000_123_456_789
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    """A cache of the test's own."""
+    monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def packed(path: Path, members: dict[str, bytes], **fields: object) -> Path:
+    """A .tar with these files."""
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as out:
+        for name, content in members.items():
+            one = tarfile.TarInfo(name)
+            one.size, one.pax_headers = len(content), {"mtime": f"{MTIME_NS // 10**9}.{MTIME_NS % 10**9:09d}"}
+            for field, value in fields.items():
+                setattr(one, field, value)
+            out.addfile(one, io.BytesIO(content))
+    return path
+
+
+def test_a_directory_is_opened_as_it_is(tmp_path):
+    """Nothing is copied."""
+    assert archive.opened(tmp_path) == tmp_path
+
+
+def test_times_are_kept_to_the_nanosecond(tmp_path):
+    """Kafka takes the .log's time for a segment whose time index is empty."""
+    root = archive.opened(packed(tmp_path / "b.tar", {"orders-0/00000000000000000000.log": b"x", "meta.properties": b""}))
+    assert os.stat(root / "orders-0/00000000000000000000.log").st_mtime_ns == MTIME_NS
+
+
+def test_holes_stay_holes(tmp_path):
+    """A preallocated index of 10 MiB takes a few KiB, as on the broker."""
+    content = b"\1" * 8 + bytes((10 << 20) - 8)
+    root = archive.opened(packed(tmp_path / "b.tar.gz", {"orders-0/00000000000000000000.index": content, "meta.properties": b""}))
+    index = root / "orders-0/00000000000000000000.index"
+    assert index.read_bytes() == content and os.stat(index).st_blocks * 512 <= 64 << 10
+
+
+def test_the_wrapping_folders_are_passed(tmp_path):
+    """backup/kafka/orders-0 opens at backup/kafka, also when it holds one partition alone."""
+    root = archive.opened(packed(tmp_path / "b.tar", {"backup/kafka/orders-0/00000000000000000000.log": b"x"}))
+    assert root.name == "kafka" and (root / "orders-0").is_dir()
+
+
+def test_a_second_time_nothing_is_unpacked(tmp_path):
+    """The unpacked folder is found again; a changed archive is another."""
+    path = packed(tmp_path / "b.tar", {"orders-0/00000000000000000000.log": b"x", "meta.properties": b""})
+    first = archive.opened(path)
+    inode = os.stat(first).st_ino
+    assert archive.opened(path) == first and os.stat(first).st_ino == inode
+    os.utime(path, ns=(1, 1))
+    assert archive.opened(path) != first
+
+
+@pytest.mark.parametrize("name", ["../evil", "/tmp/evil", "a/../../evil"])
+def test_no_member_leaves_the_folder(tmp_path, name):
+    """A member that points outside refuses the whole archive."""
+    with pytest.raises(CannotOpen, match="would leave the folder"):
+        archive.opened(packed(tmp_path / "b.tar", {name: b"x"}))
+    assert not list((tmp_path / "cache" / "unpacked").iterdir())
+
+
+def test_links_and_devices_are_passed_over(tmp_path):
+    """Only regular files and folders are made."""
+    path = tmp_path / "b.tar"
+    with tarfile.open(path, "w") as out:
+        for kind, name in ((tarfile.SYMTYPE, "link"), (tarfile.LNKTYPE, "hard"), (tarfile.FIFOTYPE, "fifo"), (tarfile.DIRTYPE, "orders-0")):
+            one = tarfile.TarInfo(name)
+            one.type, one.linkname = kind, "/etc/passwd"
+            out.addfile(one)
+        out.addfile(tarfile.TarInfo("meta.properties"))
+    assert {child.name for child in archive.opened(path).iterdir()} == {"orders-0", "meta.properties"}
+
+
+def test_a_zip_keeps_its_times(tmp_path):
+    """The UTC time of the extra field where there is one, else the date."""
+    path = tmp_path / "b.zip"
+    with zipfile.ZipFile(path, "w") as out:
+        out.writestr(zipfile.ZipInfo("orders-0/00000000000000000000.log", (2026, 11, 21, 9, 30, 0)), b"x")
+        one = zipfile.ZipInfo("meta.properties")
+        one.extra = b"UT\x05\x00\x01" + (1_790_000_000).to_bytes(4, "little")
+        out.writestr(one, b"")
+    root = archive.opened(path)
+    assert os.stat(root / "meta.properties").st_mtime == 1_790_000_000
+    assert os.stat(root / "orders-0/00000000000000000000.log").st_mtime == 1_795_253_400
+
+
+@pytest.mark.parametrize("cut", [0, 1, 100, 5000, 300_000])
+def test_a_cut_archive_is_one_clear_line(tmp_path, cut):
+    """A broken download is refused, and leaves nothing behind that looks whole."""
+    path = tmp_path / "cut.tar.gz"
+    path.write_bytes(SAMPLE.read_bytes()[:cut])
+    with pytest.raises(CannotOpen) as raised:
+        archive.opened(path)
+    assert raised.value.kind == "archive" and "\n" not in str(raised.value)
+    assert not list((tmp_path / "cache" / "unpacked").iterdir())
+
+
+def test_a_lying_zip_does_not_grow(tmp_path, monkeypatch):
+    """What an archive may unpack to has a limit."""
+    monkeypatch.setattr(archive, "LIMIT_BYTES", 1000)
+    with pytest.raises(CannotOpen, match="more than"):
+        archive.opened(packed(tmp_path / "b.tar", {"orders-0/00000000000000000000.log": bytes(2000)}))
+
+
+def test_another_file_is_no_archive(tmp_path):
+    """A .log given alone is refused in words."""
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(b"x")
+    with pytest.raises(CannotOpen, match="is a file"):
+        archive.opened(path)

@@ -1,0 +1,196 @@
+"""A broker directory as the model shows it, held to what real brokers left and to Kafka's own dumps."""
+
+import hashlib
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.log.archive import opened
+from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.log.partition import Partition
+
+DATA = Path(__file__).parents[1] / "data"
+DUMPS = json.loads((DATA / "dump_counts.json").read_text())
+ARCHIVES = sorted(DUMPS["brokers"])
+
+
+def counted(broker: Broker) -> dict[str, object]:
+    """What the reader finds in each .log and index, in the form of Kafka's dump."""
+    return {name: count for partition in broker.partitions for name, count in _counts(partition).items()}
+
+
+def _counts(partition: Partition) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for segment in partition.segments:
+        name = f"{partition.directory}/{segment.name}"
+        if segment.state not in ("active", "closed"):
+            continue
+        if segment.log:
+            batches, end = segment.walk()
+            records = None if (batches["record_count"] == -1).any() else int(batches["record_count"].sum())
+            found[f"{name}.log"] = dict(batches=len(batches), records=records, end_position=end.position)
+        if segment.index:
+            found[f"{name}.index"] = len(segment.offset_index.entries)
+        if segment.timeindex:
+            found[f"{name}.timeindex"] = len(segment.time_index.entries)
+    return found
+
+
+def held_to_dump(broker: Broker, name: str) -> int:
+    """Compares every file with Kafka's dump of it; the number of files compared."""
+    ours, unwritten, died = counted(broker), set(DUMPS["unwritten"][name]), set(DUMPS["died"][name])
+    compared = 0
+    for file, kafka in DUMPS["brokers"][name].items():
+        if file not in ours or kafka is None or file in died:
+            continue
+        mine = ours[file]
+        if isinstance(kafka, dict):
+            assert mine["batches"] == kafka["batches"], file
+            assert mine["records"] == kafka["records"], file
+        else:
+            assert mine == (0 if file in unwritten else kafka), file
+        compared += 1
+    return compared
+
+
+@pytest.mark.parametrize("name", [name for name in ARCHIVES if "damaged" not in name])
+def test_counts_are_those_of_kafkas_dump(name, shared):
+    """Batches, records and entries of every file of every directory, as kafka-dump-log 4.3.1 counts them."""
+    assert held_to_dump(open_broker(shared / "data" / f"{name}.tar.gz"), name) >= 40
+
+
+def test_the_sample_has_the_counts_of_kafkas_dump(clean):
+    """The same for the directory that comes with the checkout."""
+    assert held_to_dump(open_broker(clean), "kafka-4.3.1-clean") > 200
+
+
+def test_a_clean_broker(clean):
+    """What a 4.3.1 broker left when it was stopped."""
+    broker = open_broker(clean)
+    assert len(broker.partitions) == 37 and not broker.problems
+    assert broker.clean and broker.clean_body == {"version": 0, "brokerEpoch": 13}
+    assert (broker.node_id, broker.cluster_id, broker.directory_id) == ("1", "a2Fma2F2aXotY2xlYW4tMQ", "ekArurFKRISu0Oyjh8h0sg")
+    states = {partition.directory: partition.state for partition in broker.partitions}
+    assert [state for name, state in states.items() if name.startswith("obsolete-2019-0.")] == ["delete"]
+
+
+def test_offsets_of_the_checkpoints(clean):
+    """Log start moved by deleteRecords, high watermark, recovery point, log end."""
+    broker = open_broker(clean)
+    moved = broker.partition("device-events.v2-0")
+    assert (moved.log_start_offset, moved.log_end_offset(), moved.high_watermark, moved.recovery_point) == (9037, 12000, 12000, 12000)
+    assert moved.topic_id and len(moved.topic_id) == 22
+    assert broker.partition("empty-room-1").log_end_offset() == 0
+
+
+def test_states_of_segments(clean):
+    """The last one is active, those before are closed, a .deleted one says so."""
+    weblogs = open_broker(clean).partition("weblogs-0")
+    assert [segment.state for segment in weblogs.segments] == ["deleted", "closed", "active"]
+    assert weblogs.active is weblogs.segments[-1] and weblogs.segments[0].index is not None
+
+
+def test_preallocated_indexes_of_a_killed_broker(killed):
+    """Written slots against unwritten ones, apparent against allocated bytes."""
+    active = open_broker(killed).partition("append-time-0").active
+    assert (len(active.offset_index.entries), active.offset_index.slots, active.offset_index.unwritten) == (104, 8192, 8088)
+    assert (len(active.time_index.entries), active.time_index.slots) == (104, 5461)
+    assert active.index.size_bytes == 65536 and active.index.allocated_bytes < 65536
+
+
+def test_torn_tails_of_a_killed_broker(killed):
+    """Where the last whole batch ends, and why what follows is none (the tails were made by hand)."""
+    broker = open_broker(killed)
+    ends = {name: broker.partition(name).active.walk().end for name in ("append-time-0", "clicks-zstd-0", "weblogs-0")}
+    assert {name: (end.position, end.reason) for name, end in ends.items()} == {
+        "append-time-0": (561_373, "torn"), "clicks-zstd-0": (263_795, "torn"), "weblogs-0": (406_105, "bad-length"),
+    }  # fmt: skip
+
+
+def test_missing_and_orphan_files(damaged):
+    """A segment is shown with whatever files it has; the orphan index has no log."""
+    rides = open_broker(damaged).partition("rides-0")
+    assert rides.segment(607).timeindex is None and rides.segment(1811).index is None
+    orphan = rides.segment(999_999)
+    assert orphan.log is None and orphan.index.size_bytes == 24 and len(orphan.walk().batches) == 0
+    assert rides.active.base_offset != 999_999
+    assert [segment.state for segment in rides.segments if segment.base_offset == 2418] == ["closed", "cleaned"]
+
+
+def test_an_index_cut_inside_an_entry(damaged):
+    """The whole entries are given, and how many bytes are left over."""
+    index = open_broker(damaged).partition("metrics-0").segment(0).offset_index
+    assert index.trailing_bytes == 5 and len(index.entries) == index.slots > 0
+
+
+def test_one_partition_directory_alone(clean):
+    """A topic-partition can be opened by itself; its broker's checkpoints are still read."""
+    broker = open_broker(clean / "orders-0")
+    assert [partition.directory for partition in broker.partitions] == ["orders-0"] and broker.partitions[0].high_watermark == 38736
+
+
+@pytest.mark.parametrize(("make", "kind"), [(lambda path: None, "missing"), (Path.mkdir, "not-kafka"), (Path.touch, "not-kafka")])
+def test_what_is_no_broker_is_one_clear_line(tmp_path, make, kind):
+    """Nothing there, an empty folder, a file."""
+    make(tmp_path / "x")
+    with pytest.raises(CannotOpen) as raised:
+        open_broker(tmp_path / "x")
+    assert raised.value.kind == kind and "\n" not in str(raised.value)
+
+
+def test_a_broker_one_level_down_is_offered(tmp_path, damaged):
+    """The folder above a broker directory names it."""
+    (tmp_path / "kafka").symlink_to(damaged)
+    with pytest.raises(CannotOpen) as raised:
+        open_broker(tmp_path)
+    assert raised.value.nearby == (tmp_path / "kafka",)
+
+
+def test_an_unreadable_partition_hides_no_other(damaged, monkeypatch):
+    """A partition without permission is a problem; the others are shown."""
+    scandir = os.scandir
+
+    def refusing(path: Path) -> object:
+        if Path(path).name == "rides-0":
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    broker = open_broker(damaged)
+    assert [(problem.path.name, problem.what) for problem in broker.problems] == [("rides-0", "may not be read")]
+    assert "bookings-0" in {partition.directory for partition in broker.partitions}
+
+
+def test_a_broken_checkpoint_is_a_problem(tmp_path, damaged):
+    """The broker opens all the same, and says which file it could not read."""
+    copy = Path(shutil.copytree(damaged, tmp_path / "kafka"))
+    (copy / "replication-offset-checkpoint").write_text("0\n5\norders x\n")
+    broker = open_broker(copy)
+    assert [problem.path.name for problem in broker.problems] == ["replication-offset-checkpoint"]
+    assert broker.partition("rides-0").high_watermark is None
+
+
+def test_reading_changes_nothing(tmp_path, killed):
+    """Names, sizes, hashes and times of everything below the directory are the same before and after."""
+    before = _snapshot(killed)
+    broker = open_broker(killed)
+    counted(broker)
+    for partition in broker.partitions:
+        partition.log_end_offset()
+    assert _snapshot(killed) == before
+
+
+def _snapshot(root: Path) -> dict[str, tuple[int, int, str]]:
+    return {
+        str(path): (path.stat().st_size, path.stat().st_mtime_ns, hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "")
+        for path in [root, *sorted(root.rglob("*"))]
+    }
+
+
+def test_every_archive_opens(shared):
+    """All eight directories, brokers 2.8.2 to 4.3.1."""
+    assert len({opened(shared / "data" / f"{name}.tar.gz") for name in ARCHIVES}) == 8

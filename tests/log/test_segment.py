@@ -1,0 +1,72 @@
+"""A segment's files: what a stretch, an index and its holes give."""
+
+import itertools
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.log import file
+from kafkaviz.log.segment import Segment
+
+TINY = Path(__file__).parents[1] / "data" / "kafka-4.3.1" / "tiny-index-0" / "00000000000000000049"
+
+
+def segment_at(stem: Path) -> Segment:
+    """The segment of these files, whichever exist."""
+    found = {kind: path for kind in ("log", "index", "timeindex") if (path := stem.with_name(f"{stem.name}.{kind}")).exists()}
+    return Segment(int(stem.name), "closed", **{kind: file.info(path) for kind, path in found.items()})
+
+
+def test_a_stretch_between_two_entries_is_what_the_whole_has_there():
+    """Stretches cut at index entries give together what one walk gives."""
+    segment = segment_at(TINY)
+    whole = segment.batches()
+    cuts = [0, *segment.offset_index.entries["position"].tolist(), segment.log.size_bytes]
+    parts = [part for start, stop in itertools.pairwise(cuts) for part in segment.scan(start, stop)]
+    assert (np.concatenate(parts) == whole).all()
+
+
+def test_a_stretch_that_ends_inside_a_batch_says_so():
+    """A wrong cut is noticed: the batch across it is no row, and the end is not where it was asked for."""
+    scan = segment_at(TINY).scan(0, 119 + 50)
+    assert [len(part) for part in scan] == [1] and (scan.end.position, scan.end.reason) == (119, "torn")
+
+
+def test_an_index_of_holes_has_no_written_slot(tmp_path):
+    """A preallocated index without a byte of data is all unwritten."""
+    stem = tmp_path / "00000000000000000000"
+    with open(f"{stem}.index", "wb") as out:
+        out.truncate(10 << 20)
+    index = segment_at(stem).offset_index
+    assert (len(index.entries), index.slots, index.unwritten, index.trailing_bytes) == (0, 1_310_720, 1_310_720, 0)
+
+
+@pytest.mark.parametrize("size", [288, 289, 4096, 10_485_756])
+def test_entries_before_a_hole(tmp_path, size):
+    """A time index with a hole behind its entries keeps them all, whatever the block of the filesystem."""
+    stem = tmp_path / "00000000000000000049"
+    shutil.copy(f"{TINY}.timeindex", f"{stem}.timeindex")
+    os.truncate(f"{stem}.timeindex", size)
+    index, whole = segment_at(stem).time_index, segment_at(TINY).time_index
+    assert (index.entries == whole.entries).all() and len(index.entries) == 24
+    assert (index.slots, index.trailing_bytes) == divmod(size, 12)
+
+
+def test_a_vanished_log_is_one_clear_line(tmp_path):
+    """A segment that its broker deleted meanwhile."""
+    stem = tmp_path / "00000000000000000049"
+    shutil.copy(f"{TINY}.log", f"{stem}.log")
+    segment = segment_at(stem)
+    os.unlink(f"{stem}.log")
+    with pytest.raises(CannotOpen, match="is not there"):
+        segment.batches()
+
+
+def test_a_stretch_of_a_file_stops_at_its_end():
+    """Asked for more than there is, a file gives what there is."""
+    log = TINY.with_name(TINY.name + ".log")
+    assert file.read(log, 5800, 1000) == log.read_bytes()[5800:] and file.read(log, 9999) == b""
