@@ -1,0 +1,90 @@
+"""The header walk over 1 GiB of 1 KB batches in the page cache, against kafka-dump-log and a plain loop in the same run.
+
+kafka-dump-log takes part where KAFKA_CLASSPATH holds the class path of Kafka's tools (org.apache.kafka:kafka-tools 4.3.1 and
+what it needs) and a Java is on PATH.
+"""
+
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import row
+from kafkaviz.format.batch import HEADER
+from kafkaviz.format.walk import Walk
+from kafkaviz.log import file
+
+LOG_BYTES, BATCH_BYTES = 1 << 30, 1024
+PLAIN_BYTES = LOG_BYTES // 16  # the plain loop is slow: a part of the log tells its speed
+STEP = struct.Struct(">qiibIhiqqqhii")
+TOOL = "org.apache.kafka.tools.DumpLogSegments"
+
+def run() -> list[str]:
+    """A row a rival: what the walk reads in a second, and how many times that of the rival."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "00000000000000000000.log"
+        write(log)
+        walk = best(lambda: walked(log))
+        plain = best(lambda: plainly(log), runs=1) * LOG_BYTES / PLAIN_BYTES
+        tool = best(lambda: dumped(log), runs=1) if can_dump() else None
+    what, speed = "header walk, 1 GiB of 1 KB batches, page cache", f"{LOG_BYTES / walk / 1e9:.1f} GB/s a core"
+    rows = [row(what, speed, "a seek and a struct for each batch", f"{plain / walk:.0f} ×")]
+    rows += [row(what, speed, f"`kafka-dump-log` 4.3.1, {tool:.1f} s", f"{tool / walk:.0f} ×")] if tool else []
+    return rows
+
+
+def write(log: Path) -> None:
+    """Valid batches of one record each, but for their checksums, which no header walk looks at."""
+    count = LOG_BYTES // BATCH_BYTES // 16
+    batches = np.zeros((count, BATCH_BYTES), np.uint8)
+    batches[:, HEADER.itemsize :] = np.random.default_rng(1).integers(0, 256, BATCH_BYTES - HEADER.itemsize, np.uint8)
+    header = np.zeros(count, HEADER)
+    header["batch_length_bytes"], header["magic"], header["record_count"] = BATCH_BYTES - 12, 2, 1
+    header["producer_id"] = header["producer_epoch"] = header["base_sequence"] = -1
+    with open(log, "wb") as out:
+        for part in range(16):
+            header["base_offset"] = np.arange(part * count, (part + 1) * count)
+            header["base_timestamp_ms"] = header["max_timestamp_ms"] = 1_790_000_000_000 + header["base_offset"]
+            batches[:, : HEADER.itemsize] = header.view(np.uint8).reshape(count, -1)
+            out.write(batches)
+
+def best(action: Callable[[], object], runs: int = 5) -> float:
+    """The shortest of some runs in seconds: the others were disturbed."""
+    times = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+def walked(log: Path) -> int:
+    """The package's own walk: every header field of every batch."""
+    with file.reader(log) as read:
+        batches = sum(len(part) for part in Walk(read, 0, LOG_BYTES))
+    assert batches == LOG_BYTES // BATCH_BYTES
+    return batches
+
+def plainly(log: Path) -> list[tuple]:
+    """The loop one would write first: a seek and a struct for each batch."""
+    at, batches = 0, []
+    with open(log, "rb") as source:
+        while at < PLAIN_BYTES:
+            source.seek(at)
+            batches.append(STEP.unpack(source.read(STEP.size)))
+            at += 12 + batches[-1][1]
+    return batches
+
+def can_dump() -> bool:
+    """Whether Kafka's own tool can take part."""
+    return bool(os.environ.get("KAFKA_CLASSPATH") and shutil.which("java"))
+
+def dumped(log: Path) -> None:
+    """Kafka's tool without options: it prints a line a batch, here to nowhere."""
+    command = ["java", "-Xmx1g", "-cp", os.environ["KAFKA_CLASSPATH"], TOOL, "--files", str(log)]
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
