@@ -1,8 +1,231 @@
 """Broker: what a broker directory holds, and how densely it is indexed."""
 
-from kafkaviz.ui import parts, pick
-from kafkaviz.ui.frame import frame
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from kafkaviz import units
+from kafkaviz.analyse import overview as table
+from kafkaviz.analyse.overview import Overview
+from kafkaviz.ui import cache, faults, partition_table, parts, pick, progress_words, state, upload
+from kafkaviz.ui.cache import Listed
+from kafkaviz.ui.components import art
+from kafkaviz.ui.frame import frame, pages
+from kafkaviz.ui.pick import Place
+
+ORDERS = ("By size", "By density", "By name")
+ROWS = 60  # of the map at once
+ROW_PX, HEAD_PX, TABLE_ROWS = 31, 35, 13
+DONE = ("done", "fresh")
+KEY = [("closed", "closed"), ("active", "active"), ("deleted", "deleted"), ("torn", "torn"), ("dense", "index, sparse to dense")]
+COLUMNS = {
+    "Topic-partition": st.column_config.TextColumn(width=158),
+    "Offsets": st.column_config.TextColumn(alignment="right"),
+    "Newest record (UTC)": st.column_config.NumberColumn(alignment="left", width=150),
+}
+
+
+def path_form(place: Place) -> DeltaGenerator:
+    """The path to open, or an archive to upload; and the place for a word about what was read."""
+    with st.container(horizontal=True, key="kv_path", vertical_alignment="center"):
+        key = f"kv_directory {place.directory}"  # a new place is a new field, with that place in it
+        given = st.text_input("Broker directory, .tar.gz or .zip", place.directory, label_visibility="collapsed", key=key, width=520)
+        if st.button("Open", type="primary", key="kv_open") or pick.cleaned(given) != place.directory:
+            st.switch_page("app.py", query_params=state.address(pick.cleaned(given)))
+        if st.button("Upload an archive", icon=":material/upload:", key="kv_upload"):
+            upload.dialog()
+        return st.empty()
+
+
+def head(here: Listed, known: Overview) -> None:
+    """What the directory holds, in a line, in chips and in figures."""
+    total = known.total
+    by_index = f", found by {units.size(total.index_bytes)} of index" if total.index_bytes is not None else ""
+    parts.title(f"{_count(len(known.partitions), 'topic-partition')}, {units.size(total.log_bytes)} of log{by_index}", gap=12)
+    chips(here)
+    empty = sum(row.sums.log_bytes == 0 for row in known.partitions)
+    sparse = ", sparse" if total.allocated_bytes < total.length_bytes else ""
+    covered = None if total.bytes_an_entry is None else round(total.bytes_an_entry)
+    parts.metrics(
+        [
+            ("Topic-partitions", units.group(len(known.partitions)), f"{units.group(empty)} empty"),
+            ("Segments", units.group(total.segments), _kinds(known)),
+            ("Log", units.size(total.log_bytes), f"{units.group(total.batches)} batches, {units.group(total.records)} records"),
+            ("Index", units.size(total.index_bytes), f"{units.share(total.index_bytes, total.log_bytes)} of the log"),
+            (
+                "Bytes an entry covers",
+                units.size(covered),
+                f"{units.group(total.offset_entries)} offset, {units.group(total.time_entries)} time entries",
+            ),
+            ("On disk", units.size(total.allocated_bytes), f"{units.size(total.length_bytes)} by length{sparse}"),
+        ],
+        owed=not cache.is_fresh(here),
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{units.group(number)} {noun}{'' if number == 1 else 's'}"
+
+
+def _kinds(known: Overview) -> str:
+    """How many segments of each kind but closed, the kinds that are there."""
+    counts = {kind: known.count(kind) for kind in ("active", "deleted", "cleaned", "swap")}
+    return ", ".join(f"{units.group(count)} {kind}" for kind, count in counts.items() if count or kind == "active")
+
+
+def chips(here: Listed) -> None:
+    """How it was left, what wrote it, and what it calls itself."""
+    broker, looks = here.broker, cache.looks(here)
+    clean = (
+        ("ok", parts.icon("check", True) + "stopped cleanly")
+        if broker.clean
+        else ("warning", parts.icon("warning", True) + "not stopped cleanly")
+    )
+    named = [("cluster", broker.cluster_id), ("directory", broker.directory_id)]
+    node = [("", f"node {parts.text(broker.node_id)}")] if broker.node_id else []
+    ids = [("", f"{word} {parts.mono(value)}") for word, value in named if value]
+    parts.chips([clean, ("", f"Kafka {parts.text(looks.text)}"), *node, *ids], after=looks.because)
+
+
+def doors(place: Place, known: Overview) -> None:
+    """Three ways on: learn, inspect, tune."""
+    st.space(16)
+    ways = [
+        ("Learn", "See three files find a record, on a small segment", table.telling(known) or table.largest(known)),
+        ("Inspect", "Open the largest segment, down to its bytes", table.largest(known)),
+        ("Tune", "Where is the index dense, and where sparse?", None),
+    ]
+    for column, (name, text, target) in zip(st.columns(3, gap=12), ways, strict=True):
+        with column.container(key=f"kv_door_{name.lower()}"):
+            if target and "Segment" in pages():
+                st.page_link(pages()["Segment"].script, label=name, query_params=state.address(place.directory, *target))
+            else:
+                st.button(name, type="tertiary", key=f"kv_way_{name.lower()}", on_click=_by_density)
+            with st.container(horizontal=True, gap=14):
+                art(name.lower(), 64, 46)
+                st.html(f'<div class="kv-door">{parts.text(text)}</div>')
+
+
+def _by_density() -> None:
+    st.session_state[state.ORDER] = "By density"
+
+
+def segment_map(place: Place, here: Listed, known: Overview) -> None:
+    """The map; a click on a bar opens that segment."""
+    with st.container(key="kv_fig_map"):
+        head, middle, foot = (
+            st.container(horizontal=True, key="kv_map_head"),
+            st.container(),
+            st.container(horizontal=True, key="kv_map_foot"),
+        )
+        words = head.container()
+        order = head.segmented_control(
+            "Order", ORDERS, default=ORDERS[0], required=True, label_visibility="collapsed", key=state.ORDER, bind="query-params"
+        )
+        foot.html(parts.key(KEY))
+        drawn = cache.broker_map(here, order, pages_of_rows(foot, len(known.partitions)), st.context.theme.type or "light")
+        with words:
+            parts.figure_head(drawn.view.title, drawn.view.below)
+        event = middle.plotly_chart(
+            drawn.figure,
+            theme=None,
+            key="kv_map",
+            on_select="rerun",
+            selection_mode="points",
+            config={"displayModeBar": False},
+            alt=f"{drawn.view.title}. Segments of {len(drawn.view.rows)} topic-partitions, to scale.",
+        )
+    if event.selection.points and "Segment" in pages():
+        directory, base_offset = event.selection.points[0]["customdata"]
+        st.switch_page(pages()["Segment"].script, query_params=state.address(place.directory, directory, int(base_offset)))
+
+
+def pages_of_rows(foot: DeltaGenerator, count: int) -> int:
+    """Which of the map's pages is shown, from 0; where one is enough there is nothing to choose."""
+    if count <= ROWS:
+        return 0
+    last = (count - 1) // ROWS + 1
+    page = foot.pagination(last, key=state.ROWS, bind="query-params")
+    first = (page - 1) * ROWS
+    foot.html(
+        f'<div class="kv-sm kv-fnt">rows {units.group(first + 1)}–{units.group(min(first + ROWS, count))} of {units.group(count)}</div>'
+    )
+    return page - 1
+
+
+def work(here: Listed) -> None:
+    """What the pipeline still reads, how far it is, and a way to stop it; nothing where all is known."""
+    ingest = cache.ingests().of(here)
+    watched = st.session_state.setdefault(state.WORKED, set())
+    if ingest and ingest.progress().state not in DONE:
+        watched.add(here.broker.source)
+        progress_strip(here)
+    elif here.broker.source in watched:
+        st.html('<div class="kv-strip-gone"></div>')
+
+
+@st.fragment(run_every=0.5)
+def progress_strip(here: Listed) -> None:
+    """Draws itself anew twice a second; the rest of the page once, when the numbers are there."""
+    ingest = cache.ingests().of(here)
+    progress = ingest.progress()
+    if progress.state in DONE:
+        st.rerun()
+    with st.container(horizontal=True, key="kv_strip_work", vertical_alignment="center"):
+        st.html(progress_words.html(progress))
+        if progress.state in ("failed", "cancelled"):
+            again = "Try again" if progress.state == "failed" else "Start again"
+            st.button(again, type="tertiary", key="kv_work_again", on_click=cache.ingests().again, args=(here,))
+        else:
+            st.button("Cancel", type="tertiary", key="kv_work_cancel", on_click=ingest.cancel)
+
+
+@st.fragment
+def partition_rows(known: Overview) -> None:
+    """One row a topic-partition, to sort, to filter and to take along."""
+    with st.container(horizontal=True, vertical_alignment="center", key="kv_table_head"):
+        parts.heading("Topic-partitions")
+        wanted = st.text_input("Filter", placeholder="Filter", label_visibility="collapsed", key="kv_filter", live="300ms", width=200)
+        rows = [row for row in known.partitions if (wanted or "").strip().lower() in row.directory.lower()]
+        st.download_button(
+            "CSV",
+            icon=":material/download:",
+            data=lambda: partition_table.csv(rows),
+            file_name="topic-partitions.csv",
+            on_click="ignore",
+            key="kv_csv",
+        )
+    shown = partition_table.frame(rows)
+    st.dataframe(
+        partition_table.styled(shown),
+        hide_index=True,
+        height=min(TABLE_ROWS, max(len(rows), 1)) * ROW_PX + HEAD_PX,
+        row_height=ROW_PX,
+        key="kv_partitions",
+        column_config=COLUMNS,
+        placeholder=units.MISSING,
+        alt=f"{len(rows)} topic-partitions, largest log first",
+    )
+
 
 place = frame("Broker")
-broker = pick.broker(place)
-parts.title(f"{len(broker.partitions)} topic-partitions")
+said = path_form(place)
+here = pick.listed(place)
+known = cache.overview(here)
+if not known.partitions:
+    faults.no_partition(here.broker.path, known.problems)
+    st.stop()
+read = "read in full" if cache.is_fresh(here) else "names and sizes are read"
+said.html(f'<div class="kv-sm kv-fnt kv-right">{read}, nothing was changed</div>')
+head(here, known)
+doors(place, known)
+st.space(24)
+segment_map(place, here, known)
+st.space(12)
+strip = st.container()
+st.space(28)
+partition_rows(known)
+if known.problems:
+    st.space(28)
+    faults.partial(int((~known.segments["left_out"]).sum()), len(known.segments), here.broker.path, known.problems)
+with strip:  # last, because it may start Spark: all else is on its way to the reader by then
+    work(here)

@@ -1,71 +1,259 @@
-"""The doors to the floors below, kept open between reruns and shared by all tabs."""
+"""The doors to the floors below, kept open between reruns and shared by all tabs.
 
+A broker directory is listed once and again when it changes. What takes reading is done by the pipeline, in a thread of its own: one
+ingest a directory a server, started at the first visit, its catalog kept in the user's cache folder for the next one.
+"""
+
+import hashlib
 import os
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import streamlit as st
 
-from kafkaviz.errors import CannotOpen
-from kafkaviz.log.archive import cache_folder
+from kafkaviz.analyse import overview as table
+from kafkaviz.analyse import tail
+from kafkaviz.analyse.infer import Looks, looks_like
+from kafkaviz.analyse.overview import Overview
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.log import archive
 from kafkaviz.log.broker import Broker, open_broker
 
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+    from kafkaviz.figures.broker_map import BrokerMapView
+    from kafkaviz.pipeline.catalog import Catalog
+    from kafkaviz.pipeline.job import Ingest
+
 SAMPLES = Path(__file__).parents[2] / "sample_data"
+AGAIN_AFTER_S = 30  # a directory that keeps changing is not ingested more often
+KEPT = 8  # directories
 
 
 def samples() -> list[Path]:
-    """The sample broker directories that lie beside the app."""
+    """The sample broker directories beside the app, packed as they come."""
     if not SAMPLES.is_dir():
         return []
-    return sorted(path for path in SAMPLES.iterdir() if path.is_dir() and not path.name.startswith((".", "_")))
+    return sorted(path for path in SAMPLES.iterdir() if archive.is_archive(path))
+
+
+# ---- the directory
+
+
+class Listed(NamedTuple):
+    """A broker directory, and by what it is known to be still the same."""
+
+    broker: Broker
+    stamps: tuple
+    key: str  # of this listing, for what is worked out from it
 
 
 def broker(directory: str | Path) -> Broker:
-    """A broker directory as it lies there now: names and sizes, read anew when they changed. Raises CannotOpen."""
-    return _broker(str(allowed(Path(directory).expanduser().absolute())))
+    """A broker directory as it lies there now: names and sizes. Raises CannotOpen."""
+    return listed(directory).broker
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, validate=lambda found: _stamps(found[0]) == found[1])
-def _opened(directory: str) -> tuple[Broker, tuple]:
+def listed(directory: str | Path) -> Listed:
+    """The same, with the key of the listing. Raises CannotOpen."""
+    path = Path(directory).expanduser().absolute()
+    return _listed(str(allowed(path)))
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False, validate=lambda known: _stamps(known.broker) == known.stamps)
+def _listed(directory: str) -> Listed:
     found = open_broker(directory)
-    return found, _stamps(found)
+    stamps = _stamps(found)
+    return Listed(found, stamps, hashlib.sha256(repr((directory, stamps)).encode()).hexdigest()[:16])
 
 
-def _broker(directory: str) -> Broker:
-    return _opened(directory)[0]
-
-
-def _stamps(broker: Broker) -> tuple:
+def _stamps(found: Broker) -> tuple:
     """What tells that a directory changed: the times of its folders, and the lengths of the logs that grow."""
-    folders = [broker.source, broker.path, *(partition.path for partition in broker.partitions)]
-    growing = [partition.active.log.path for partition in broker.partitions if partition.active]
-    return tuple(_mtime_ns(path) for path in folders), tuple(_size_bytes(path) for path in growing)
+    folders = [found.source, found.path, *(partition.path for partition in found.partitions)]
+    growing = [partition.active.log.path for partition in found.partitions if partition.active]
+    return tuple(_stat(path, "st_mtime_ns") for path in folders), tuple(_stat(path, "st_size") for path in growing)
 
 
-def _mtime_ns(path: Path) -> int | None:
+def _stat(path: Path, fact: str) -> int | None:
     try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return None
-
-
-def _size_bytes(path: Path) -> int | None:
-    try:
-        return path.stat().st_size
+        return getattr(os.stat(path), fact)
     except OSError:
         return None
 
 
 def allowed(path: Path) -> Path:
-    """The path, if KAFKAVIZ_ALLOW_ROOT lets this server open it; links are followed before it is judged."""
+    """The path, if KAFKAVIZ_ALLOW_ROOT lets this server open it; links are followed before it is judged.
+
+    The variable holds one directory, or several as PATH does. Raises CannotOpen of kind "outside".
+    """
     roots = os.environ.get("KAFKAVIZ_ALLOW_ROOT")
     if not roots:
         return path
-    inside = [Path(root).resolve() for root in roots.split(os.pathsep)] + [SAMPLES.resolve(), uploads().resolve()]
+    inside = [Path(root).resolve() for root in roots.split(os.pathsep) if root] + [SAMPLES.resolve(), uploads().resolve()]
     if not any(path.resolve().is_relative_to(root) for root in inside):
-        raise CannotOpen(path, "lies outside what this server may open", f"give a path below {roots}", kind="permission")
+        raise CannotOpen(path, "lies outside what this server may open", f"give a path below {roots}", kind="outside")
     return path
 
 
 def uploads() -> Path:
     """Where archives go that a visitor uploads."""
-    return cache_folder() / "uploads"
+    return archive.cache_folder() / "uploads"
+
+
+# ---- what is in it
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _looks(key: str, _broker: Broker) -> Looks:
+    return looks_like(_broker)
+
+
+def looks(here: Listed) -> Looks:
+    """Which Kafka wrote the directory."""
+    return _looks(here.key, here.broker)
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _small(key: str, _broker: Broker) -> Overview:
+    rows = table.inventory(_broker)
+    return table.with_entries(rows) if table.readable(_broker) else rows
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _full(key: str, stamp: int, _broker: Broker) -> Overview:
+    read = _catalog(str(catalog_path(_broker)), stamp)
+    return table.with_batches(_small(key, _broker), read.table("segments").to_pydict(), _codecs(read))
+
+
+def overview(here: Listed) -> Overview:
+    """All that is known by now: the listing, the index files where they are small, and a catalog once there is one."""
+    stamp = catalog_stamp(here.broker)
+    return _small(here.key, here.broker) if stamp is None else _full(here.key, stamp, here.broker)
+
+
+class Drawn(NamedTuple):
+    """A figure and the view it was drawn from."""
+
+    view: "BrokerMapView"
+    figure: "Figure"
+
+
+@st.cache_resource(max_entries=4 * KEPT, show_spinner=False)
+def _broker_map(key: str, stamp: int | None, order: str, page: int, mode: str, _here: Listed) -> Drawn:
+    from kafkaviz.figures import broker_map as chart  # plotly takes half a second to import: what stands above the map need not wait
+
+    view = chart.view(overview(_here), order, page * chart.ROWS, torn(_here))
+    return Drawn(view, chart.figure(view, mode))
+
+
+def broker_map(here: Listed, order: str, page: int, mode: str) -> Drawn:
+    """The map in an order, its rows page by page from 0, in the mode "light" or "dark"."""
+    return _broker_map(here.key, catalog_stamp(here.broker), order, page, mode, here)
+
+
+def _codecs(read: "Catalog") -> dict[tuple[str, int], tuple[str, ...]]:
+    """The codecs in use, by topic and partition."""
+    found: dict[tuple[str, int], set[str]] = {}
+    for row in (
+        read.table("batches", columns=["topic", "partition", "codec"]).group_by(["topic", "partition", "codec"]).aggregate([]).to_pylist()
+    ):
+        found.setdefault((row["topic"], row["partition"]), set()).add(row["codec"])
+    return {key: tuple(sorted(codecs)) for key, codecs in found.items()}
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _torn(key: str, stamp: int | None, _overview: Overview) -> dict[tuple[str, int], str]:
+    return {(directory, base): words for directory, base, words in _torn_words(_overview)}
+
+
+def torn(here: Listed) -> dict[tuple[str, int], str]:
+    """What torn logs end in, by topic-partition directory and base offset; empty until the catalog tells which are torn."""
+    return _torn(here.key, catalog_stamp(here.broker), overview(here))
+
+
+def _torn_words(known: Overview) -> Iterator[tuple[str, int, str]]:
+    for row in known.segments[known.segments["torn_bytes"] > 0]:
+        partition = known.broker.partitions[row["partition"]]
+        segment = partition.segment(int(row["base_offset"]))
+        try:
+            yield partition.directory, segment.base_offset, tail.words(segment.log, int(row["valid_bytes"]), int(row["last_offset"]))
+        except CannotOpen:
+            continue
+
+
+# ---- the pipeline
+
+
+def catalog_path(found: Broker) -> Path:
+    """Where the directory's catalog is kept."""
+    name = hashlib.sha256(str(found.source).encode()).hexdigest()[:12]
+    return archive.cache_folder() / "catalogs" / f"{found.name}-{name}"
+
+
+def catalog_stamp(found: Broker) -> int | None:
+    """When the directory's catalog was written; None where there is none."""
+    return _stat(catalog_path(found) / "_catalog.json", "st_mtime_ns")
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _catalog(path: str, stamp: int) -> "Catalog":
+    from kafkaviz.pipeline import catalog
+
+    return catalog.read(Path(path))
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _is_fresh(key: str, stamp: int, _broker: Broker) -> bool:
+    try:
+        return _catalog(str(catalog_path(_broker)), stamp).is_fresh([_broker])
+    except KafkavizError:
+        return False
+
+
+def is_fresh(here: Listed) -> bool:
+    """Whether the catalog tells of the directory as it is now."""
+    stamp = catalog_stamp(here.broker)
+    return stamp is not None and _is_fresh(here.key, stamp, here.broker)
+
+
+class Ingests:
+    """The ingests of this server, by directory: shared by all tabs, so that no directory is read twice at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._started: dict[Path, tuple[Ingest, float]] = {}
+
+    def of(self, here: Listed) -> "Ingest | None":
+        """The directory's ingest; one is started at the first visit, and when what the last one wrote is out of date."""
+        with self._lock:
+            ingest, since = self._started.get(here.broker.source, (None, 0.0))
+            if is_fresh(here) or (ingest and not _may_start_again(ingest, since)):
+                return ingest
+            return self._start(here)
+
+    def again(self, here: Listed) -> "Ingest":
+        """A new ingest, because somebody asked for one."""
+        with self._lock:
+            return self._start(here)
+
+    def _start(self, here: Listed) -> "Ingest":
+        from kafkaviz.pipeline import job
+
+        path = catalog_path(here.broker)
+        ingest = job.start_ingest([here.broker.source], path, master=os.environ.get("KAFKAVIZ_MASTER", "local[*]"))
+        self._started[here.broker.source] = ingest, time.monotonic()
+        return ingest
+
+
+def _may_start_again(ingest: "Ingest", since: float) -> bool:
+    """Only what ended well is repeated by itself, and not at once; a failed or cancelled one waits for its button."""
+    return ingest.progress().state in ("done", "fresh") and time.monotonic() - since > AGAIN_AFTER_S
+
+
+@st.cache_resource(show_spinner=False)
+def ingests() -> Ingests:
+    """This server's ingests."""
+    return Ingests()

@@ -1,7 +1,7 @@
 """The frame around every page: the sidebar with the pages, the bar that says where you are, the keys, and the look.
 
-    place = frame("Segment")  # the first call of a page
-    segment = pick.segment(place)
+place = frame("Segment")  # the first call of a page
+segment = pick.segment(place)
 """
 
 from dataclasses import dataclass
@@ -13,14 +13,15 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.log.segment import Segment
-from kafkaviz.ui import parts, pick, state
 from kafkaviz.ui import cache as doors
+from kafkaviz.ui import go_to, parts, pick, state
 from kafkaviz.ui.components import copy_link, keys, theme_button
 from kafkaviz.ui.pick import Place
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]  # the checkout, where app.py and pages/ are
 MENU = 60  # longer lists are found in Go to, not in a menu
+FOOT_CHARACTERS, CRUMB_CHARACTERS = 21, 48
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,13 @@ PAGES = {
     "Explore": Page("pages/explore.py", "terminal", 1, 3),
     "Workshop": Page("pages/workshop.py", "school", 1, 3),
 }
+
+KEYS = [  # the page that must exist, a heading, and its keys
+    (None, "Anywhere", [("K", "go to a page, topic-partition, segment or offset"), (("?", "Esc"), "open this; close it")]),
+    ("Segment", "Segment", [("[]", "segment before, segment after"), ("←→", "batch before, batch after"), ("+−", "zoom the window")]),
+    ("Lookup", "Stepper", [("←→", "one step back, forward"), (("Home", "End"), "first, last step"), (("Space",), "play or pause")]),
+    (None, "Go to", [("↑↓", "entry before, entry after"), (("Enter",), "open it")]),
+]
 
 
 def frame(name: str) -> Place:
@@ -91,7 +99,9 @@ def _sidebar(current: str, place: Place) -> None:
                     st.html("<hr>")
                 group = page.group
                 with st.container(key="kv_nav_current" if name == current else f"kv_nav_{page.path or 'broker'}"):
-                    st.page_link(page.script, label=name, icon=f":material/{page.icon}:", width="stretch", query_params=_carried(page, place))
+                    st.page_link(
+                        page.script, label=name, icon=f":material/{page.icon}:", width="stretch", query_params=_carried(page, place)
+                    )
         _foot(place)
 
 
@@ -103,20 +113,15 @@ def _carried(page: Page, place: Place) -> dict[str, str]:
 
 def _foot(place: Place) -> None:
     with st.container(key="kv_foot"):
-        shown = escape(parts.middle(place.directory, 21)) or "nothing open"
-        version = f"Kafka {_version(place)}, read only" if place.broker else "opened read only"
+        shown = parts.mono(parts.middle(place.directory, FOOT_CHARACTERS) or "nothing open")
+        wrote = f"Kafka {doors.looks(place.listed).text}, read only" if place.listed else "opened read only"
         st.html(
-            f'<div class="kv-foot"><div title="{escape(place.directory)}">{parts.icon("folder_open", True)}<span class="kv-mono">{shown}</span></div>'
-            f'<div>{parts.icon("verified", True)}<span>{escape(version)}</span></div></div>'
+            f'<div class="kv-foot"><div title="{escape(place.directory)}">{parts.icon("folder_open", True)}{shown}</div>'
+            f'<div title="{escape(wrote)}">{parts.icon("verified", True)}<span>{escape(wrote)}</span></div></div>'
         )
         with st.container(horizontal=True, gap="xxsmall", key="kv_foot_row"):
             theme_button([page.path for page in PAGES.values()])
             st.button("`?` Keys", type="tertiary", key="kv_keys", on_click=_open, args=("keys",))
-
-
-def _version(place: Place) -> str:
-    """Which Kafka the directory looks like."""
-    return "4.3.1"
 
 
 def _bar(page: Page, place: Place) -> None:
@@ -139,8 +144,8 @@ def _separator() -> None:
 
 
 def _directories(page: Page, place: Place) -> None:
-    choices = list(dict.fromkeys(str(path) for path in [*pick.recent(), *doors.samples()]))
-    label = parts.middle(place.directory, 48) or "Open a directory"
+    choices = list(dict.fromkeys([*pick.recent(), *map(str, doors.samples())]))
+    label = parts.middle(place.directory, CRUMB_CHARACTERS) or "Open a directory"
     chosen = _menu("dir", label, [choice for choice in choices if choice != place.directory], "Broker directory")
     if chosen:
         st.switch_page(page.script, query_params=state.address(chosen))
@@ -163,10 +168,24 @@ def _segments(page: Page, place: Place) -> None:
 def _menu(key: str, label: str, choices: list, about: str, name=str):
     """A picker; a long list is looked through in Go to."""
     if len(choices) > MENU:
-        st.button(parts.plain(label), icon=":material/search:", type="tertiary", key=f"kv_pick_{key}", help=about, on_click=_open, args=("goto", f"{label} "))
+        st.button(
+            parts.plain(label),
+            icon=":material/search:",
+            type="tertiary",
+            key=f"kv_pick_{key}",
+            help=about,
+            on_click=_open,
+            args=("goto", f"{label} "),
+        )
         return None
     return st.menu_button(
-        parts.plain(label), choices, type="tertiary", key=f"kv_pick_{key}", help=about, format_func=lambda one: parts.plain(name(one)), disabled=not choices
+        parts.plain(label),
+        choices,
+        type="tertiary",
+        key=f"kv_pick_{key}",
+        help=about,
+        format_func=lambda one: parts.plain(name(one)),
+        disabled=not choices,
     )
 
 
@@ -198,19 +217,17 @@ def _open(dialog: str, text: str = "") -> None:
 def _dialog(place: Place) -> None:
     opened, text = st.session_state.pop(state.DIALOG, ("", ""))
     if opened == "keys":
-        _keys()
+        help_keys()
     elif opened == "goto":
-        _go_to(place, text)
+        go_to.dialog(place, text, {name: (page, _carried(page, place)) for name, page in pages().items()})
 
 
 @st.dialog("Keys")
-def _keys() -> None:
-    st.markdown("`K` go to")
-
-
-@st.dialog("Go to")
-def _go_to(place: Place, text: str) -> None:
-    asked = st.text_input("Page, topic-partition or offset", text, live="200ms", key="kv_goto_text", label_visibility="collapsed")
-    for name, page in pages().items():
-        if (asked or "").lower() in name.lower():
-            st.page_link(page.script, label=name, icon=f":material/{page.icon}:", width="stretch", query_params=_carried(page, place))
+def help_keys() -> None:
+    """Every key that works, by where it works."""
+    rows = []
+    for page, heading, lines in KEYS:
+        if page is None or PAGES[page].exists:
+            rows.append(f'<span class="g">{heading}</span>')
+            rows += [f"<span>{''.join(f'<kbd>{key}</kbd> ' for key in keys)}</span><span>{words}</span>" for keys, words in lines]
+    st.html(f'<div class="kv-kb">{"".join(rows)}</div>')

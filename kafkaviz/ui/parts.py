@@ -5,7 +5,7 @@ escaped here, so that nothing read from a file becomes markup.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
 
@@ -40,6 +40,11 @@ def severity(kind: str) -> str:
     return f'<span class="kv-sev {kind}" role="img" aria-label="{kind}"></span>'
 
 
+def text(words: str) -> str:
+    """Plain text as HTML."""
+    return escape(words)
+
+
 def mono(text: str) -> str:
     """Text in the face of bytes and names, as HTML."""
     return f'<span class="kv-mono">{escape(text)}</span>'
@@ -57,26 +62,26 @@ def chips(items: Iterable[tuple[str, str]], after: str = "") -> None:
     st.html(f'<div class="kv-chips">{row}<span class="kv-sm kv-fnt kv-after">{escape(after)}</span></div>')
 
 
-def metrics(cells: Sequence[tuple[str, str, str]]) -> None:
+def metrics(cells: Sequence[tuple[str, str, str]], owed: bool = False) -> None:
     """A strip of figures: label, value with its unit, and a line of detail.
 
-    A dash among them stands for a number that is still being worked out and keeps the room of one.
+    owed: numbers are still being worked out; a dash then keeps the room of one and shows it.
     """
-    st.html(f'<div class="kv-metrics">{"".join(_metric(*cell) for cell in cells)}</div>')
+    st.html(f'<div class="kv-metrics{" owed" if owed else ""}">{"".join(_metric(*cell) for cell in cells)}</div>')
 
 
 def _metric(label: str, value: str, detail: str) -> str:
     number, _, unit = value.partition(" ")
     unit = f" <small>{escape(unit)}</small>" if unit else ""
     return (
-        f'<div><div class="kv-lab">{escape(label)}</div><div class="kv-v">{owed(number)}{unit}</div>'
-        f'<div class="kv-d" title="{escape(detail)}">{owed(detail)}</div></div>'
+        f'<div><div class="kv-lab">{escape(label)}</div><div class="kv-v">{_dashes(number)}{unit}</div>'
+        f'<div class="kv-d" title="{escape(detail)}">{_dashes(detail)}</div></div>'
     )
 
 
-def owed(text: str) -> str:
-    """Text as HTML, its lone dashes drawn as numbers that are still to come."""
-    return re.sub(r"(^|\s)–(?=\s|$)", r'\1<i class="kv-owed">–</i>', escape(text))
+def _dashes(words: str) -> str:
+    """Text as HTML, its lone dashes marked: they stand where a number will."""
+    return re.sub(r"(^|\s)–(?=\s|$)", r"\1<i>–</i>", escape(words))
 
 
 def heading(text: str) -> None:
@@ -89,10 +94,10 @@ def figure_head(finding: str, below: str) -> None:
     st.html(f'<div class="kv-figt">{escape(finding)}</div><div class="kv-figs">{escape(below)}</div>')
 
 
-def key(swatches: Iterable[tuple[str, str]]) -> None:
-    """What the colours of a figure mean: the class of a swatch (see look.css) and its words."""
+def key(swatches: Iterable[tuple[str, str]]) -> str:
+    """What the colours of a figure mean, as HTML: the class of a swatch (see look.css) and its words."""
     cells = "".join(f'<span><i class="kv-sw {kind}"></i>{escape(words)}</span>' for kind, words in swatches)
-    st.html(f'<div class="kv-key">{cells}</div>')
+    return f'<div class="kv-key">{cells}</div>'
 
 
 def facts(groups: Iterable[tuple[str, str, Iterable[tuple[str, str]]]]) -> None:
@@ -115,16 +120,21 @@ def empty(name: str, finding: str, why: str) -> Iterator[None]:
     """Nothing here yet: what it is, why, and, in the with block, one way on."""
     with st.container(key=f"kv_empty_{name}"):
         art("empty", 120, 52, name)
-        st.html(f'<div class="kv-empty"><h3>{escape(finding)}</h3><p>{escape(why)}</p></div>')
-        with st.container(key=f"kv_empty_act_{name}", horizontal=True, horizontal_alignment="center", gap=8):
+        st.html(f'<div class="kv-empty" role="status"><h2>{escape(finding)}</h2><p>{escape(why)}</p></div>')
+        with st.container(key=f"kv_act_{name}", horizontal=True, horizontal_alignment="center", gap=8):
             yield
 
 
 @contextmanager
-def state(name: str, mark: str, finding: str, why: str) -> Iterator[None]:
-    """Something is wrong or only part is there: a mark (a severity or an icon), what, why, and, in the with block, the way on."""
+def state(name: str, mark: str, finding: str, why: str, evidence: Callable[[], None] | None = None) -> Iterator[None]:
+    """Something is wrong, or only part is there: a mark (a severity or an icon), what, why, and, in the with block, the way on.
+
+    evidence draws what stands between the sentences and the way on.
+    """
     sign = severity(mark) if mark in SEVERITIES else icon(mark)
     with st.container(key=f"kv_state_{name}"):
-        st.html(f'<div class="kv-state">{sign}<div><h3>{escape(finding)}</h3><p>{escape(why)}</p></div></div>')
-        with st.container(key=f"kv_state_act_{name}", horizontal=True, gap=8):
+        st.html(f'<div class="kv-state" role="status">{sign}<div><h2>{escape(finding)}</h2><p>{escape(why)}</p></div></div>')
+        if evidence:
+            evidence()
+        with st.container(key=f"kv_act_{name}", horizontal=True, gap=8):
             yield

@@ -1,18 +1,21 @@
 """What the address points at: a broker directory, a topic-partition of it, a segment of that; and what else could be chosen."""
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
 
 from kafkaviz.errors import CannotOpen
+from kafkaviz.log import archive
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.ui import cache, parts, state
+from kafkaviz.ui import cache, faults, state
+from kafkaviz.ui.cache import Listed
 
-RECENT = 8  # places that are remembered
+RECENT = 8  # directories that are remembered
 
 
 @dataclass(frozen=True)
@@ -20,10 +23,15 @@ class Place:
     """Where the address points, as far as it could be followed; fault says why not further."""
 
     directory: str  # as it was given; "" where nothing is open
-    broker: Broker | None = None
+    listed: Listed | None = None
     partition: Partition | None = None
     segment: Segment | None = None
     fault: CannotOpen | None = None
+
+    @property
+    def broker(self) -> Broker | None:
+        """The open broker directory."""
+        return self.listed.broker if self.listed else None
 
     @property
     def address(self) -> dict[str, str]:
@@ -37,21 +45,13 @@ def place(depth: int) -> Place:
     directory = st.query_params.get(state.DIRECTORY) or default_directory()
     if not directory:
         return Place("")
+    listed = chosen = None
     try:
-        opened = cache.broker(directory)
+        listed = cache.listed(directory)
+        chosen = _partition(listed.broker) if depth > 1 else None
+        return Place(directory, listed, chosen, _segment(chosen) if depth > 2 else None)
     except CannotOpen as fault:
-        return Place(directory, fault=fault)
-    return _within(directory, opened, depth)
-
-
-def _within(directory: str, opened: Broker, depth: int) -> Place:
-    chosen = None
-    try:
-        if depth > 1:
-            chosen = _partition(opened)
-        return Place(directory, opened, chosen, _segment(chosen) if depth > 2 else None)
-    except CannotOpen as fault:
-        return Place(directory, opened, chosen, fault=fault)
+        return Place(directory, listed, chosen, fault=fault)
 
 
 def _partition(opened: Broker) -> Partition:
@@ -100,34 +100,65 @@ def default_directory() -> str:
     return given or next((str(path) for path in cache.samples()), "")
 
 
+def cleaned(typed: str | None) -> str:
+    """A path as people paste it: without blanks and quotes around it, ~ and relative paths spelled out."""
+    path = (typed or "").strip().strip("'\"")
+    return str(Path(path).expanduser().absolute()) if path else ""
+
+
 def broker(here: Place) -> Broker:
     """The open broker directory; where there is none the page says why and stops here."""
-    if here.broker is None:
-        _stop(here)
-    return here.broker
+    return listed(here).broker
+
+
+def listed(here: Place) -> Listed:
+    """The same, with the key of its listing for the cached doors."""
+    if here.listed is None:
+        faults.cannot_open(here.fault) if here.fault else faults.nothing_open()
+        st.stop()
+    remember(here.directory)
+    return here.listed
 
 
 def partition(here: Place) -> Partition:
     """The chosen topic-partition; where there is none the page says why and stops here."""
+    opened = broker(here)
     if here.partition is None:
-        _stop(here)
+        if opened.partitions:
+            faults.not_in_broker(here.fault, here.directory)
+        else:
+            faults.no_partition(opened.path, opened.problems)
+        st.stop()
     return here.partition
 
 
 def segment(here: Place) -> Segment:
     """The chosen segment; where there is none the page says why and stops here."""
+    partition(here)
     if here.segment is None:
-        _stop(here)
+        faults.not_in_broker(here.fault, here.directory)
+        st.stop()
     return here.segment
 
 
-def _stop(here: Place) -> None:
-    fault = here.fault
-    with parts.state("fault", "error", f"{fault.path} {fault.what}" if fault else "No broker directory open", fault.next_step if fault else ""):
-        st.page_link("app.py", label="Open another", query_params={})
-    st.stop()
+def recent() -> list[str]:
+    """Broker directories that were opened before, newest first; of this user, in all sessions."""
+    try:
+        return _recent_file().read_text(encoding="utf-8").splitlines()[:RECENT]
+    except OSError:
+        return []
 
 
-def recent() -> list[Path]:
-    """Broker directories that were opened before, newest first."""
-    return []
+def remember(directory: str) -> None:
+    """Puts a directory at the head of the recent ones. That the cache folder cannot be written is no reason to stop."""
+    if st.session_state.get(state.REMEMBERED) == directory or "\n" in directory:
+        return
+    st.session_state[state.REMEMBERED] = directory
+    lines = [directory, *(one for one in recent() if one != directory)][:RECENT]
+    with suppress(OSError):
+        _recent_file().parent.mkdir(parents=True, exist_ok=True)
+        _recent_file().write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def _recent_file() -> Path:
+    return archive.cache_folder() / "recent.txt"

@@ -15,7 +15,8 @@ ROWS = "rows"  # Broker: which sixty of the map's rows are shown, from 1
 
 # Session keys: what must outlive a rerun, but means nothing in a link.
 DIALOG = "kv_dialog"  # the dialog to open in this run, and what it starts with
-WORKED = "kv_worked"  # directories whose ingest this session has watched: their strip keeps its place when it is done
+WORKED = "kv_worked"  # directories whose ingest this session has watched: the strip keeps its place when it is done
+REMEMBERED = "kv_remembered"  # the directory this session put into the list of recent ones
 
 
 def address(directory: str | Path, topic_partition: str = "", segment: int | None = None, pin: int | None = None) -> dict[str, str]:

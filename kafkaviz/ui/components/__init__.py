@@ -18,7 +18,9 @@ ART = HERE.parent / "art"
 def door(name: str) -> Callable[..., Any]:
     """Registers a component from its files: NAME.js, and NAME.css and NAME.html where there are any."""
     script = _text("kit.js") + _text(f"{name}.js")
-    return st.components.v2.component(f"kafkaviz.{name}", html=_text(f"{name}.html"), css=_text("kit.css") + _text(f"{name}.css"), js=script)
+    return st.components.v2.component(
+        f"kafkaviz.{name}", html=_text(f"{name}.html"), css=_text("kit.css") + _text(f"{name}.css"), js=script
+    )
 
 
 def _text(file: str) -> str:

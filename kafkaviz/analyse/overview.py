@@ -1,0 +1,285 @@
+"""What a broker directory holds, as one table: a row a segment, and its sums a topic-partition and in all.
+
+Names and sizes are known as soon as the directory was listed. What takes reading is UNKNOWN until somebody has read it: the index
+files (`with_entries`), the batches (`with_batches`). A sum with an unknown part is unknown, never too small.
+
+A topic-partition with one closed segment of 1000 bytes and 2 entries, and an active one of 500 bytes and 1 entry, covers 500 bytes
+with an entry: `overview.partitions[0].bytes_an_entry == 500`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format import offset_index, time_index
+from kafkaviz.log.broker import Broker, Problem
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
+
+UNKNOWN = -1
+KINDS = ("closed", "active", "deleted", "cleaned", "swap")  # a segment of a directory that is no longer in use counts as deleted
+SEGMENT = np.dtype(
+    [
+        ("partition", "i4"),  # the place of its topic-partition in Overview.partitions
+        ("base_offset", "i8"),
+        ("kind", "i1"),  # the place in KINDS
+        ("log_bytes", "i8"),
+        ("length_bytes", "i8"),  # of all its files, holes included
+        ("allocated_bytes", "i8"),  # of all its files, as they lie on disk
+        ("left_out", "?"),  # a file of it could not be read: sums of what is read do without it
+        ("offset_entries", "i8"),  # from here on: UNKNOWN until read
+        ("time_entries", "i8"),
+        ("batches", "i8"),
+        ("records", "i8"),
+        ("valid_bytes", "i8"),  # of the .log, up to the end of its last whole batch
+        ("torn_bytes", "i8"),  # behind that
+        ("last_offset", "i8"),
+        ("max_timestamp_ms", "i8"),
+    ]
+)
+COUNTED = ("batches", "records", "valid_bytes", "torn_bytes", "last_offset", "max_timestamp_ms", "offset_entries", "time_entries")
+KEY = ("topic", "partition", "base_offset", "state", "log_bytes", "log_mtime_ns")  # of a row in a catalog's segments table
+READ_BYTES = 64 << 20  # more index than this is left to the pipeline
+READ_FILES = 4000
+FEW_ENTRIES = 4  # enough to see how they point
+
+
+class Sums(NamedTuple):
+    """Figures of some segments together; None is not known."""
+
+    segments: int
+    log_bytes: int
+    length_bytes: int
+    allocated_bytes: int
+    offset_entries: int | None
+    time_entries: int | None
+    batches: int | None
+    records: int | None
+    torn_bytes: int | None
+    newest_ms: int | None
+
+    @property
+    def index_bytes(self) -> int | None:
+        """The written bytes of both indexes."""
+        if self.offset_entries is None or self.time_entries is None:
+            return None
+        return self.offset_entries * offset_index.ENTRY.itemsize + self.time_entries * time_index.ENTRY.itemsize
+
+    @property
+    def bytes_an_entry(self) -> float | None:
+        """The log bytes an offset entry covers on average; None without an entry too."""
+        return self.log_bytes / self.offset_entries if self.offset_entries else None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One topic-partition directory."""
+
+    directory: str  # orders-0
+    label: str  # the same without the random part of a renamed directory
+    state: str  # "current", "delete", "future" or "stray"
+    log_start_offset: int | None
+    sums: Sums
+    last_offset: int | None = None
+    codecs: tuple[str, ...] | None = None
+
+    @property
+    def internal(self) -> bool:
+        """Whether it is one of Kafka's own topics."""
+        return self.directory.startswith("__")
+
+
+class Entries(NamedTuple):
+    """Where the log has offset entries: one row an entry, in order of topic-partition."""
+
+    partition: np.ndarray
+    position: np.ndarray  # a byte of the topic-partition: its segments' logs one after another
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The table of a broker directory."""
+
+    broker: Broker
+    segments: np.ndarray  # SEGMENT, in order of topic-partition and base offset
+    entries: Entries | None = None
+    codecs: Mapping[tuple[str, int], tuple[str, ...]] | None = None  # by topic and partition
+    problems: tuple[Problem, ...] = ()  # what could not be read
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """Where each topic-partition's rows begin, and after them the number of rows."""
+        return np.searchsorted(self.segments["partition"], np.arange(len(self.broker.partitions) + 1))
+
+    def rows_of(self, partition: int) -> np.ndarray:
+        """The segments of one topic-partition."""
+        return self.segments[self.starts[partition] : self.starts[partition + 1]]
+
+    @cached_property
+    def partitions(self) -> tuple[Row, ...]:
+        """A row a topic-partition, in the broker's order."""
+        return tuple(self._row(place, partition) for place, partition in enumerate(self.broker.partitions))
+
+    def _row(self, place: int, partition: Partition) -> Row:
+        rows = self.rows_of(place)
+        known = rows["last_offset"][rows["last_offset"] >= 0]
+        return Row(
+            partition.directory,
+            partition.label,
+            partition.state,
+            partition.log_start_offset,
+            _sums(rows),
+            int(known.max()) if len(known) else None,
+            None if self.codecs is None else self.codecs.get((partition.topic, partition.partition), ()),
+        )
+
+    @cached_property
+    def total(self) -> Sums:
+        """All of it together."""
+        return _sums(self.segments)
+
+    def count(self, kind: str) -> int:
+        """How many segments are of this kind."""
+        return int(np.count_nonzero(self.segments["kind"] == KINDS.index(kind)))
+
+
+def telling(overview: Overview) -> tuple[str, int] | None:
+    """A segment to begin with: the smallest whose two indexes have a few entries each.
+
+    Its directory and base offset; None where there is no such segment.
+    """
+    rows = overview.segments
+    few = (
+        (rows["offset_entries"] >= FEW_ENTRIES)
+        & (rows["time_entries"] >= FEW_ENTRIES)
+        & np.isin(rows["kind"], [KINDS.index("closed"), KINDS.index("active")])
+    )
+    own = np.array([row.internal for row in overview.partitions], bool)
+    candidates = rows[few & ~own[rows["partition"]]] if len(own) else rows[:0]
+    if not len(candidates):
+        return None
+    found = candidates[candidates["log_bytes"].argmin()]
+    return overview.partitions[found["partition"]].directory, int(found["base_offset"])
+
+
+def largest(overview: Overview) -> tuple[str, int] | None:
+    """The segment with the longest log: its directory and base offset; None where there is no segment."""
+    if not len(overview.segments):
+        return None
+    found = overview.segments[overview.segments["log_bytes"].argmax()]
+    return overview.partitions[found["partition"]].directory, int(found["base_offset"])
+
+
+def inventory(broker: Broker) -> Overview:
+    """What the listing of the directory says, and nothing that takes opening a file."""
+    rows = [row for place, partition in enumerate(broker.partitions) for row in _listed(place, partition)]
+    return Overview(broker, np.array(rows, SEGMENT), problems=broker.problems)
+
+
+def _listed(place: int, partition: Partition) -> list[tuple]:
+    unread = (UNKNOWN,) * len(COUNTED)
+    return [
+        (
+            place,
+            segment.base_offset,
+            KINDS.index(kind(partition, segment)),
+            segment.log.size_bytes if segment.log else 0,
+            sum(found.size_bytes for found in segment.files),
+            sum(found.allocated_bytes for found in segment.files),
+            False,
+            *unread,
+        )
+        for segment in partition.segments
+    ]
+
+
+def kind(partition: Partition, segment: Segment) -> str:
+    """One of KINDS: how the segment is drawn and counted."""
+    in_use = segment.state in ("active", "closed")
+    return "deleted" if in_use and partition.state != "current" else segment.state
+
+
+def readable(broker: Broker) -> bool:
+    """Whether the index files are small enough to be read at once: READ_BYTES on disk, READ_FILES files."""
+    segments = [segment for partition in broker.partitions for segment in partition.segments]
+    files = [found for segment in segments for found in (segment.index, segment.timeindex) if found]
+    return len(files) <= READ_FILES and sum(min(found.size_bytes, found.allocated_bytes) for found in files) <= READ_BYTES
+
+
+def with_entries(overview: Overview) -> Overview:
+    """Adds offset_entries, time_entries and entries, from the index files; where one cannot be read the segment is left out."""
+    segments, found, problems = overview.segments.copy(), [], list(overview.problems)
+    for place, partition in enumerate(overview.broker.partitions):
+        before = 0
+        for row, segment in zip(segments[overview.starts[place] : overview.starts[place + 1]], partition.segments, strict=True):
+            try:
+                positions, row["time_entries"] = _read(segment)
+                row["offset_entries"] = len(positions)
+                found.append((place, positions[(positions >= 0) & (positions < row["log_bytes"])] + before))
+            except CannotOpen as fault:
+                row["left_out"] = True
+                problems.append(Problem(fault.path, fault.what))
+            before += int(row["log_bytes"])
+    return replace(overview, segments=segments, entries=_joined(found), problems=tuple(problems))
+
+
+def _read(segment: Segment) -> tuple[np.ndarray, int]:
+    """The positions in the offset index, and the number of time entries, of a copy: a segment keeps what it read while it lives."""
+    once = replace(segment)
+    return once.offset_index.entries["position"], len(once.time_index.entries)
+
+
+def _joined(found: Sequence[tuple[int, np.ndarray]]) -> Entries:
+    places = [np.full(len(positions), place, np.int32) for place, positions in found]
+    return Entries(np.concatenate([np.empty(0, np.int32), *places]), np.concatenate([np.empty(0, np.int64), *(one for _, one in found)]))
+
+
+def with_batches(overview: Overview, read: Mapping[str, Sequence], codecs: Mapping[tuple[str, int], tuple[str, ...]]) -> Overview:
+    """Adds what a catalog knows: its segments table as columns, and the codecs by topic and partition.
+
+    A row counts for a segment when its log has the same length and time: a file that changed since is unknown again. A null says that
+    the file could not be read: the segment is left out.
+    """
+    known = {key: number for number, key in enumerate(zip(*(read[name] for name in KEY), strict=True))}
+    segments = overview.segments.copy()
+    for row, key in zip(segments, _keys(overview.broker), strict=True):
+        number = known.get(key)
+        if number is None:
+            continue
+        values = [read[name][number] for name in COUNTED]
+        row["left_out"] = row["left_out"] or values[0] is None
+        for name, value in zip(COUNTED, values, strict=True):
+            row[name] = UNKNOWN if value is None else value
+    return replace(overview, segments=segments, codecs=codecs)
+
+
+def _keys(broker: Broker) -> list[tuple]:
+    """KEY of each segment, in the order of Overview.segments."""
+    return [
+        (one.topic, one.partition, segment.base_offset, segment.state, *_stamp(segment))
+        for one in broker.partitions
+        for segment in one.segments
+    ]
+
+
+def _stamp(segment: Segment) -> tuple[int | None, int | None]:
+    return (segment.log.size_bytes, segment.log.mtime_ns) if segment.log else (None, None)
+
+
+def _sums(rows: np.ndarray) -> Sums:
+    read = rows[~rows["left_out"]]
+    newest = int(read["max_timestamp_ms"].max(initial=UNKNOWN))
+    return Sums(
+        len(rows),
+        *(int(rows[name].sum()) for name in ("log_bytes", "length_bytes", "allocated_bytes")),
+        *(_sum(read[name]) for name in ("offset_entries", "time_entries", "batches", "records", "torn_bytes")),
+        newest if newest >= 0 else None,
+    )
+
+
+def _sum(column: np.ndarray) -> int | None:
+    return None if (column == UNKNOWN).any() else int(column.sum())

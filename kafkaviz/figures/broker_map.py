@@ -1,0 +1,363 @@
+"""The broker map: a row a topic-partition, its segments to scale, and below each row how densely it is indexed."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+import plotly.graph_objects as go
+
+from kafkaviz import units
+from kafkaviz.analyse.overview import KINDS, UNKNOWN, Overview, Row
+from kafkaviz.figures import theme
+
+ROWS = 60  # at once; the page turns them
+BARS_A_ROW = 2000  # more segments are drawn as one bar
+BARS = 2500  # in all: then the rows with most segments become one bar, until it is so
+STRIP_CELLS = 240  # of the density strip, over the longest row
+DENSE_BYTES = 1200  # an entry this often is as dense as the strip's colour gets
+DENSE_TEXT_BYTES = 2500  # below: the number at the row's end is blue
+ENTRIES_TO_COMPARE = 5  # fewer entries say little about a density
+TEXT_ROOM = 1.185  # of the longest row: words stand behind the bars
+TICKS = 6
+
+ROW_PX, BAR_PX, BAR_TOP_PX, STRIP_PX, STRIP_TOP_PX = 22, 10, 4, 3, 16
+LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX = 176, 62, 2, 26
+NAME_CHARACTERS = 26
+TORN_SHARE = 0.0075  # of the axis: a torn end is drawn this wide, or nobody would see it
+
+ORDERS = {
+    "By size": lambda row: (-row.sums.log_bytes, row.directory),
+    "By density": lambda row: (row.sums.bytes_an_entry or math.inf, row.directory),
+    "By name": lambda row: row.directory,
+}
+READ = (
+    "A row a topic-partition, its segments to scale, oldest left. "
+    "The blue strip below shows how dense the index is. Click a segment to open it."
+)
+READ_TORN = (
+    "A row a topic-partition, its segments to scale, oldest left; torn ends are drawn wider than they are. "
+    "The blue strip shows how dense the index is. Click a segment to open it."
+)
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One segment, or all of a row that has too many; start_byte counts from the row's first byte."""
+
+    row: int
+    start_byte: int
+    size_bytes: int
+    kind: str  # of overview.KINDS, or "many"
+    directory: str
+    base_offset: int  # of the segment a click opens
+    hover: str
+
+
+@dataclass(frozen=True)
+class MapRow:
+    """A topic-partition: its name, and what stands at the row's end."""
+
+    name: str
+    quiet: bool  # Kafka's own, or not in use any more
+    log_bytes: int
+    gap: str  # log bytes an entry
+    dense: bool
+    torn: str = ""  # what the log ends in
+
+
+@dataclass(frozen=True)
+class BrokerMapView:
+    """All that the figure draws."""
+
+    title: str
+    below: str
+    rows: tuple[MapRow, ...]
+    bars: tuple[Bar, ...]
+    strip: np.ndarray  # a row each, STRIP_CELLS wide: 0 to 1, NaN where there is no entry
+    first: int  # the place of the first row among all of them
+    all_rows: int
+
+    @property
+    def longest_bytes(self) -> int:
+        """The length of the axis that the bars take."""
+        return max((row.log_bytes for row in self.rows), default=0)
+
+
+def view(overview: Overview, order: str = "By size", first: int = 0, torn: Mapping[tuple[str, int], str] | None = None) -> BrokerMapView:
+    """The map's rows from `first` on, in one of ORDERS.
+
+    torn: what stands behind the last whole batch, in words, by topic-partition directory and base offset.
+    """
+    places = sorted(range(len(overview.partitions)), key=lambda place: ORDERS[order](overview.partitions[place]))[first : first + ROWS]
+    rows = tuple(_row(overview.partitions[place], torn or {}) for place in places)
+    longest = max((row.log_bytes for row in rows), default=0)
+    drawn = _drawn_one_by_one([overview.partitions[place].sums.segments for place in places])
+    bars = tuple(bar for number, place in enumerate(places) for bar in _bars(overview, place, number, drawn[number]))
+    return BrokerMapView(_title(overview), _below(overview), rows, bars, _strip(overview, places, longest), first, len(overview.partitions))
+
+
+def _row(row: Row, torn: Mapping[tuple[str, int], str]) -> MapRow:
+    gap = row.sums.bytes_an_entry
+    words = next((words for (directory, _), words in torn.items() if directory == row.directory), "")
+    suffix = "" if row.state == "current" else f" ({_state(row.state)})"
+    quiet = row.internal or row.state != "current"
+    return MapRow(row.label + suffix, quiet, row.sums.log_bytes, _gap(row), bool(gap and gap < DENSE_TEXT_BYTES), words)
+
+
+def _state(state: str) -> str:
+    return {"delete": "deleted"}.get(state, state)
+
+
+def _gap(row: Row) -> str:
+    if row.sums.offset_entries == 0:
+        return "no entry"
+    return units.MISSING if row.sums.bytes_an_entry is None else f"{units.group(round(row.sums.bytes_an_entry))} B"
+
+
+def _drawn_one_by_one(counts: Sequence[int]) -> list[bool]:
+    """Which rows show each of their segments."""
+    shown = [count <= BARS_A_ROW for count in counts]
+    for place in sorted(range(len(counts)), key=lambda place: -counts[place]):
+        if sum(count if one else 1 for count, one in zip(counts, shown, strict=True)) <= BARS:
+            break
+        shown[place] = False
+    return shown
+
+
+def _bars(overview: Overview, place: int, row: int, one_by_one: bool) -> list[Bar]:
+    segments, directory = overview.rows_of(place), overview.partitions[place].directory
+    if not one_by_one:
+        return [_whole_row(segments, row, directory)]
+    starts = np.cumsum(segments["log_bytes"]) - segments["log_bytes"]
+    return [
+        Bar(row, int(start), int(one["log_bytes"]), KINDS[one["kind"]], directory, int(one["base_offset"]), _hover(one))
+        for start, one in zip(starts, segments, strict=True)
+    ]
+
+
+def _whole_row(segments: np.ndarray, row: int, directory: str) -> Bar:
+    largest, log_bytes = segments[segments["log_bytes"].argmax()], int(segments["log_bytes"].sum())
+    hover = (
+        f"<b>{units.group(len(segments))} segments</b>, too many to draw one by one<br>{units.size(log_bytes)}; a click opens the largest"
+    )
+    return Bar(row, 0, log_bytes, "many", directory, int(largest["base_offset"]), hover)
+
+
+def _hover(segment: np.void) -> str:
+    counted = ("batches", "records", "offset_entries", "time_entries")
+    count = {name: units.group(None if segment[name] == UNKNOWN else int(segment[name])) for name in counted}
+    lines = [
+        f"<b>{units.file_stem(int(segment['base_offset']))}</b>, {KINDS[segment['kind']]}",
+        f"{units.group(int(segment['log_bytes']))} B in {count['batches']} batches, {count['records']} records",
+        f"{count['offset_entries']} offset, {count['time_entries']} time entries",
+    ]
+    if segment["torn_bytes"] > 0:
+        lines.append(f"the last {units.group(int(segment['torn_bytes']))} B are no batch")
+    return "<br>".join(lines)
+
+
+def _strip(overview: Overview, places: Sequence[int], longest: int) -> np.ndarray:
+    """How dense the entries are in each cell of the axis, against one every DENSE_BYTES."""
+    cells = np.full((len(places), STRIP_CELLS), np.nan)
+    for row, place in enumerate(places):
+        if longest:
+            cells[row] = _averages(overview.rows_of(place), longest) if overview.entries is None else _densities(overview, place, longest)
+    return cells
+
+
+def _densities(overview: Overview, place: int, longest: int) -> np.ndarray:
+    """Of one row, from the places of its entries."""
+    start, stop = np.searchsorted(overview.entries.partition, [place, place + 1])
+    positions = overview.entries.position[start:stop]
+    counts = np.bincount(positions * STRIP_CELLS // longest, minlength=STRIP_CELLS)[:STRIP_CELLS]
+    return np.where(counts, np.minimum(1, counts * STRIP_CELLS * DENSE_BYTES / longest), np.nan)
+
+
+def _averages(segments: np.ndarray, longest: int) -> np.ndarray:
+    """Of one row, from the number of entries in each segment: what is known where the index files are too large to be read at once."""
+    ends = np.cumsum(segments["log_bytes"])
+    centres = (np.arange(STRIP_CELLS) + 0.5) * longest / STRIP_CELLS
+    at = np.searchsorted(ends, centres, "right")
+    inside = segments[np.minimum(at, len(segments) - 1)] if len(segments) else np.zeros(STRIP_CELLS, segments.dtype)
+    known = (at < len(segments)) & (inside["offset_entries"] > 0)
+    return np.where(known, np.minimum(1, inside["offset_entries"] * DENSE_BYTES / np.maximum(inside["log_bytes"], 1)), np.nan)
+
+
+def _title(overview: Overview) -> str:
+    """What is most worth knowing: torn ends, then the densest index, then where the bytes are."""
+    torn = overview.segments["torn_bytes"][overview.segments["torn_bytes"] > 0]
+    if len(torn):
+        ends = "log ends" if len(torn) == 1 else "logs end"
+        return f"{_number(len(torn)).capitalize()} {ends} in bytes that are no batch: {units.group(int(torn.sum()))} bytes in all"
+    dense = [row for row in overview.partitions if (row.sums.offset_entries or 0) > ENTRIES_TO_COMPARE and row.sums.log_bytes]
+    if dense:
+        row = min(dense, key=lambda row: (row.sums.bytes_an_entry, row.directory))
+        return f"{row.label} is indexed most densely: an entry every {units.group(round(row.sums.bytes_an_entry))} bytes"
+    if not overview.total.log_bytes:
+        return "No topic-partition holds a record"
+    row = min(overview.partitions, key=ORDERS["By size"])
+    return f"{row.label} is the largest: {units.size(row.sums.log_bytes)} of {units.size(overview.total.log_bytes)}"
+
+
+def _below(overview: Overview) -> str:
+    """How to read the map."""
+    torn = (overview.segments["torn_bytes"] > 0).any()
+    return READ_TORN if torn else READ
+
+
+def _number(count: int) -> str:
+    return NUMBERS[count] if count < len(NUMBERS) else units.group(count)
+
+
+def figure(shown: BrokerMapView, mode: str) -> go.Figure:
+    """Draws the view in a mode, "light" or "dark"."""
+    ink = theme.colours(mode)
+    rows = len(shown.rows)
+    axis_bytes = (shown.longest_bytes or 1) * TEXT_ROOM
+    fig = go.Figure([_density(shown, ink), *_segments(shown, axis_bytes, ink), *_torn(shown, axis_bytes, ink)])
+    values = _ticks(shown.longest_bytes)
+    axis = {"ticks": "", "automargin": False, "fixedrange": True}
+    fig.update_layout(
+        template=theme.template(mode),
+        height=max(rows, 1) * ROW_PX + TOP_PX + BOTTOM_PX,
+        margin={"l": LEFT_PX, "r": RIGHT_PX, "t": TOP_PX, "b": BOTTOM_PX},
+        barmode="overlay",
+        xaxis=axis
+        | {"range": [0, axis_bytes], "tickvals": values, "ticktext": list(map(_tick, values)), "showgrid": True, "showline": False},
+        yaxis=axis | {"range": [max(rows, 1), 0], "showticklabels": False, "showgrid": False},
+        annotations=[note for number, row in enumerate(shown.rows) for note in _notes(number, row, axis_bytes, ink)] + _axis_title(ink),
+    )
+    return fig
+
+
+def _ticks(longest: int) -> list[int]:
+    """Positions at a power of two bytes, at most TICKS of them besides 0."""
+    step = 1
+    while longest / step > TICKS:
+        step *= 2
+    return list(range(0, longest + 1, step))
+
+
+def _tick(value: int) -> str:
+    return units.size(value) if value else "0"
+
+
+def _segments(shown: BrokerMapView, axis_bytes: float, ink: Mapping[str, str]) -> list[go.Bar]:
+    looks = {
+        "closed": {"color": ink["log"]},
+        "many": {"color": ink["log"]},
+        "active": {"color": ink["log_soft"], "line": {"color": ink["log"], "width": 1.3}},
+        "deleted": _hatched("\\", ink, size=6, solidity=0.2),
+        "cleaned": _hatched(".", ink, size=4, solidity=0.3),
+        "swap": _hatched("x", ink, size=6, solidity=0.2),
+    }
+    return [_trace(kind, [bar for bar in shown.bars if bar.kind == kind], look, axis_bytes) for kind, look in looks.items()]
+
+
+def _hatched(shape: str, ink: Mapping[str, str], size: int, solidity: float) -> dict:
+    pattern = {"shape": shape, "fgcolor": ink["log"], "size": size, "solidity": solidity, "fillmode": "replace"}
+    return {"color": ink["raised"], "line": {"color": ink["log"], "width": 1}, "pattern": pattern}
+
+
+def _trace(kind: str, bars: Sequence[Bar], look: dict, axis_bytes: float) -> go.Bar:
+    """A gap of about a pixel and a half between neighbours; a bar that is all gap keeps a line's width."""
+    gap = axis_bytes * 0.0018
+    return go.Bar(
+        orientation="h",
+        y=[bar.row + BAR_TOP_PX / ROW_PX for bar in bars],
+        base=[bar.start_byte for bar in bars],
+        x=[max(bar.size_bytes - gap, gap) for bar in bars],
+        width=BAR_PX / ROW_PX,
+        offset=0,
+        marker=look,
+        name=kind,
+        customdata=[[bar.directory, str(bar.base_offset)] for bar in bars],  # text: JavaScript rounds offsets above 2**53
+        hovertext=[bar.hover for bar in bars],
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
+
+
+def _density(shown: BrokerMapView, ink: Mapping[str, str]) -> go.Heatmap:
+    """One image for all strips: a thin row below each bar, and empty rows between."""
+    cells = np.full((2 * len(shown.rows), STRIP_CELLS), np.nan)
+    cells[1::2] = shown.strip
+    edges = [0.0]
+    for row in range(len(shown.rows)):
+        edges += [row + STRIP_TOP_PX / ROW_PX, row + (STRIP_TOP_PX + STRIP_PX) / ROW_PX]
+    scale = [[0, ink["raised"]], [1, ink["offset"]]]
+    x = np.linspace(0, shown.longest_bytes or 1, STRIP_CELLS + 1)
+    return go.Heatmap(z=cells, x=x, y=edges, zmin=-0.22, zmax=1, colorscale=scale, showscale=False, hoverinfo="skip", name="density")
+
+
+def _torn(shown: BrokerMapView, axis_bytes: float, ink: Mapping[str, str]) -> list:
+    """The torn end of a row, its octagon, the cross inside it, and the words."""
+    torn = [(number, row) for number, row in enumerate(shown.rows) if row.torn]
+    if not torn:
+        return []
+    at = {"x": [row.log_bytes + axis_bytes * 0.0135 for _, row in torn], "y": [_middle(number) for number, _ in torn]}
+    quiet = {"hoverinfo": "skip", "cliponaxis": False}
+    sign = go.Scatter(
+        **at,
+        **quiet,
+        name="torn marks",
+        mode="markers+text",
+        marker={"symbol": "octagon", "size": 14, "color": ink["torn"], "line": {"width": 0}},
+        text=[f"   {escape(row.torn)}" for _, row in torn],
+        textposition="middle right",
+        textfont={"size": 12.5, "color": ink["torn_text"]},
+    )
+    cross = {"symbol": "x-thin", "size": 6, "line": {"color": ink["raised"], "width": 1.7}}
+    return [
+        _torn_ends(torn, axis_bytes * TORN_SHARE, ink),
+        sign,
+        go.Scatter(**at, **quiet, name="torn crosses", mode="markers", marker=cross),
+    ]
+
+
+def _torn_ends(torn: Sequence[tuple[int, MapRow]], width: float, ink: Mapping[str, str]) -> go.Bar:
+    pattern = {"shape": "x", "fgcolor": ink["torn"], "bgcolor": ink["torn_soft"], "size": 5, "solidity": 0.2, "fillmode": "replace"}
+    return go.Bar(
+        name="torn",
+        orientation="h",
+        y=[number + (BAR_TOP_PX - 1) / ROW_PX for number, _ in torn],
+        base=[row.log_bytes - width for _, row in torn],
+        x=[width] * len(torn),
+        width=(BAR_PX + 2) / ROW_PX,
+        offset=0,
+        marker={"color": ink["torn_soft"], "line": {"color": ink["torn"], "width": 1}, "pattern": pattern, "cornerradius": 0},
+        hoverinfo="skip",
+    )
+
+
+def _middle(number: int) -> float:
+    """The middle of a row's bar."""
+    return number + (BAR_TOP_PX + BAR_PX / 2) / ROW_PX
+
+
+def _notes(number: int, row: MapRow, axis_bytes: float, ink: Mapping[str, str]) -> list[dict]:
+    """The row's name on the left, its gap on the right, and a word where there is no bar to see."""
+    y = _middle(number)
+    name = _note(_short(row.name), y, 13, ink["ink_3" if row.quiet else "ink"], "left") | {"xref": "paper", "x": 0, "xshift": -LEFT_PX}
+    gap = _note(row.gap, y, 12.5, ink["offset_text" if row.dense else "ink_2"], "right") | {"xref": "paper", "x": 1, "xshift": RIGHT_PX}
+    if _short(row.name) != row.name:
+        name["hovertext"] = escape(row.name)
+    if row.log_bytes:
+        return [name, gap]
+    return [name, gap, _note("empty", y, 12, ink["ink_3"], "left") | {"x": axis_bytes * 0.003}]
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= NAME_CHARACTERS else f"{name[: NAME_CHARACTERS - 9]}…{name[-8:]}"
+
+
+def _note(text: str, y: float, size: float, colour: str, anchor: str) -> dict:
+    font = {"size": size, "color": colour}
+    return {"text": escape(text), "y": y, "yanchor": "middle", "xanchor": anchor, "font": font, "showarrow": False, "borderpad": 0}
+
+
+def _axis_title(ink: Mapping[str, str]) -> list[dict]:
+    note = _note("log bytes an entry", 0, 12, ink["ink_3"], "right")
+    return [note | {"xref": "paper", "x": 1, "xshift": RIGHT_PX, "yref": "paper", "yshift": -3, "yanchor": "top"}]

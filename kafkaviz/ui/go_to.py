@@ -1,0 +1,104 @@
+"""Go to: a page, a topic-partition, a segment, or the segment that holds an offset, from a few typed words.
+
+`orders` finds orders-0 to orders-2; `orders-0 2247` finds the segment that holds offset 2247 of orders-0.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.log.broker import Broker
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
+from kafkaviz.ui import parts, pick, state
+from kafkaviz.ui.pick import Place
+
+MOST = 6  # of a kind
+SEGMENT_PAGE = "Segment"
+
+
+class Found(NamedTuple):
+    """One thing to go to: under which heading, its words, a quiet word more, and its address."""
+
+    heading: str
+    words: str
+    aside: str
+    page: str
+    address: dict[str, str]
+
+
+@st.dialog("Go to")
+def dialog(place: Place, text: str, pages: Mapping[str, tuple]) -> None:
+    """pages: by name each page that exists, and the part of this address that a link to it keeps."""
+    asked = st.text_input(
+        "Page, topic-partition, segment or offset",
+        text,
+        placeholder="orders-0 2247",
+        live="200ms",
+        key="kv_goto_text",
+        label_visibility="collapsed",
+    )
+    with st.container(key="kv_found", gap=None):
+        heading = None
+        for one in found(place, asked or "", {name: kept for name, (_, kept) in pages.items()}):
+            if one.heading != heading:
+                st.html(f'<div class="kv-group">{one.heading}</div>')
+            heading, page = one.heading, pages[one.page][0]
+            aside = f" :gray[{parts.plain(one.aside)}]" if one.aside else ""
+            st.page_link(
+                page.script, label=parts.plain(one.words) + aside, icon=f":material/{page.icon}:", width="stretch", query_params=one.address
+            )
+        if heading is None:
+            st.html('<div class="kv-group">Nothing of that name is here</div>')
+
+
+def found(place: Place, asked: str, pages: Mapping[str, dict[str, str]]) -> list[Found]:
+    """What fits the words, best first. pages: the address that a link to each page keeps."""
+    words = asked.lower().split()
+    offset = state.number(words[-1]) if len(words) > 1 else None
+    name = " ".join(words[:-1] if offset is not None else words)
+    hits = [Found("Pages", page, "", page, kept) for page, kept in pages.items() if name in page.lower() and offset is None]
+    if place.broker is None or SEGMENT_PAGE not in pages:
+        return hits
+    partitions = _named(place.broker, name)
+    if offset is not None:
+        return [*_offsets(place.directory, partitions, offset), *hits]
+    listed = [*_partitions(place.directory, partitions), *_segments(place.directory, partitions[:1] if name else [])]
+    return [*listed, *hits] if name else [*hits, *listed]
+
+
+def _named(broker: Broker, name: str) -> list[Partition]:
+    """Topic-partitions with this in their name: the same name first, then those that start with it, then the largest."""
+    fitting = [one for one in broker.partitions if name in one.directory.lower()]
+    return sorted(
+        fitting, key=lambda one: (one.directory.lower() != name, not one.directory.lower().startswith(name), -pick.log_bytes(one))
+    )
+
+
+def _offsets(directory: str, partitions: list[Partition], offset: int) -> Iterator[Found]:
+    """The segments that a broker would look in for an offset."""
+    for partition in [one for one in partitions if one.live and one.live[0].base_offset <= offset][:MOST]:
+        segment = pick.segment_of(partition, offset)
+        address = state.address(directory, partition.directory, segment.base_offset, offset)
+        yield Found("Offsets", f"Offset {units.group(offset)} in {partition.directory}", _size(segment), SEGMENT_PAGE, address)
+
+
+def _partitions(directory: str, partitions: list[Partition]) -> Iterator[Found]:
+    for one in [one for one in partitions if one.segments][:MOST]:
+        yield Found(
+            "Topic-partitions", one.directory, units.size(pick.log_bytes(one)), SEGMENT_PAGE, state.address(directory, one.directory)
+        )
+
+
+def _segments(directory: str, partitions: list[Partition]) -> Iterator[Found]:
+    """The segments of the one that fits best, newest first."""
+    for partition in partitions:
+        for segment in list(reversed(partition.live))[:MOST]:
+            address = state.address(directory, partition.directory, segment.base_offset)
+            yield Found("Segments", f"{partition.directory} › {segment.name}", _size(segment), SEGMENT_PAGE, address)
+
+
+def _size(segment: Segment) -> str:
+    return units.size(segment.log.size_bytes if segment.log else None)

@@ -1,0 +1,94 @@
+"""The Broker page's table: a row a topic-partition, as people read it, and as a CSV file has it."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+from pandas.io.formats.style import Styler
+
+from kafkaviz import units
+from kafkaviz.analyse.overview import Row
+
+READS = {  # heading: how a value of that column reads; the value itself is what the column is sorted by
+    "Topic-partition": str,
+    "Segments": units.group,
+    "Offsets": str,
+    "Log": units.size,
+    "Index": units.size,
+    "Share": lambda part: units.share(part, 1),
+    "Entries": units.group,
+    "Bytes an entry": lambda count: units.group(round(count)),
+    "Codec": str,
+    "Newest record (UTC)": lambda ms: units.moment(int(ms), fraction=False),
+}
+
+
+def frame(rows: Sequence[Row]) -> pd.DataFrame:
+    """The rows, largest log first; a value that is not known is missing."""
+    ordered = sorted(rows, key=lambda row: (-row.sums.log_bytes, row.directory))
+    table = pd.DataFrame([_values(row) for row in ordered], columns=list(READS))
+    numbers = [name for name in READS if name not in ("Topic-partition", "Offsets", "Codec")]
+    return table.astype(dict.fromkeys(numbers, "float64"))  # NaN where a number is missing; exact up to 2**53
+
+
+def _values(row: Row) -> list:
+    sums = row.sums
+    share = sums.index_bytes / sums.log_bytes if sums.index_bytes is not None and sums.log_bytes else None
+    codecs = ", ".join(row.codecs) if row.codecs else None
+    return [
+        _name(row),
+        sums.segments,
+        _offsets(row),
+        sums.log_bytes,
+        sums.index_bytes,
+        share,
+        sums.offset_entries,
+        sums.bytes_an_entry,
+        codecs,
+        sums.newest_ms,
+    ]
+
+
+def _name(row: Row) -> str:
+    return row.label if row.state == "current" else f"{row.label} ({'deleted' if row.state == 'delete' else row.state})"
+
+
+def _offsets(row: Row) -> str | None:
+    """From the log start to the last offset: 9 037–11 999."""
+    if row.last_offset is None or row.log_start_offset is None or row.last_offset < row.log_start_offset:
+        return None
+    return f"{units.group(row.log_start_offset)}–{units.group(row.last_offset)}"
+
+
+def styled(table: pd.DataFrame) -> Styler:
+    """The table with each value as it reads; sorting still goes by the value."""
+    return table.style.format({name: _reading(read) for name, read in READS.items()}, na_rep=units.MISSING)
+
+
+def _reading(read):
+    return lambda value: read(int(value)) if isinstance(value, float) and value.is_integer() else read(value)
+
+
+def csv(rows: Sequence[Row]) -> bytes:
+    """The rows with exact numbers, by name; an empty cell is not known."""
+    return pd.DataFrame([_exact(row) for row in sorted(rows, key=lambda row: row.directory)]).to_csv(index=False).encode()
+
+
+def _exact(row: Row) -> dict:
+    sums = row.sums
+    return {
+        "directory": row.directory,
+        "state": row.state,
+        "segments": sums.segments,
+        "log_start_offset": row.log_start_offset,
+        "last_offset": row.last_offset,
+        "log_bytes": sums.log_bytes,
+        "allocated_bytes": sums.allocated_bytes,
+        "index_bytes": sums.index_bytes,
+        "offset_entries": sums.offset_entries,
+        "time_entries": sums.time_entries,
+        "batches": sums.batches,
+        "records": sums.records,
+        "torn_bytes": sums.torn_bytes,
+        "codecs": " ".join(row.codecs) if row.codecs else None,
+        "newest_record_ms": sums.newest_ms,
+    }

@@ -1,0 +1,42 @@
+"""How far an ingest is, in words: what is read of how much, how fast, how long still."""
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from kafkaviz import units
+from kafkaviz.ui import parts
+
+if TYPE_CHECKING:
+    from kafkaviz.pipeline.job import Progress
+
+
+def html(progress: "Progress") -> str:
+    """The strip of an ingest that is not done, as HTML."""
+    mark = parts.severity("error") if progress.state == "failed" else parts.icon("bolt", True)
+    share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0
+    bar = f'<div class="kv-prog"><i style="width:{100 * share:.0f}%"></i></div>' if progress.state in ("reading", "writing") else ""
+    words, quiet = escape(text(progress)), escape(aside(progress))
+    return f'<div class="kv-work" role="status">{mark}<span>{words}</span>{bar}<span class="kv-fnt">{quiet}</span></div>'
+
+
+def text(progress: "Progress") -> str:
+    """What it does now."""
+    if progress.state == "failed":
+        return f"Spark stopped: {progress.error or 'no reason was given'}"
+    if progress.state == "cancelled":
+        return "Spark was cancelled"
+    if progress.state == "writing":
+        return f"Spark: all of {units.size(progress.total_bytes)} read, writing the catalog"
+    if progress.state == "reading":
+        return f"Spark: {units.size(progress.done_bytes)} of {units.size(progress.total_bytes)} read"
+    return "Spark is starting"
+
+
+def aside(progress: "Progress") -> str:
+    """How fast and how long still, while that is known; else what the wait does not hold up."""
+    if progress.state in ("failed", "cancelled"):
+        return "batches, records and torn ends are not known without it"
+    if progress.state == "reading" and progress.bytes_per_s:
+        left_ms = 1000 * (progress.total_bytes - progress.done_bytes) / progress.bytes_per_s
+        return f"{units.rate(progress.bytes_per_s)}, about {units.duration(max(left_ms, 1000))}"
+    return "sizes and states above are final; batches, records and torn ends still arrive"

@@ -1,0 +1,46 @@
+"""An archive from the visitor's own machine: saved into the cache folder, and opened from there like any other."""
+
+import hashlib
+import re
+import shutil
+from pathlib import Path, PurePath
+from typing import BinaryIO
+
+import streamlit as st
+
+from kafkaviz.log import archive
+from kafkaviz.ui import cache, faults
+
+ENDINGS = ("tar", "gz", "tgz", "xz", "bz2", "zip")
+PIECE_BYTES = 1 << 20
+UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@st.dialog("Upload an archive")
+def dialog() -> None:
+    """Takes a .tar, .tar.gz or .zip of a broker directory; opens it as soon as it is here."""
+    st.markdown("A .tar, .tar.gz or .zip of a broker directory, or of one topic-partition. For a large one, give its path instead.")
+    given = st.file_uploader("Archive of a broker directory", type=ENDINGS, label_visibility="collapsed", key="kv_archive")
+    if given is not None:
+        faults.go(str(save(given, given.name)))
+        st.rerun()
+
+
+def save(content: BinaryIO, name: str) -> Path:
+    """The archive's file in the cache folder, named by its content: the same archive is kept once."""
+    digest = hashlib.file_digest(content, "sha256").hexdigest()[:12]
+    target = cache.uploads() / digest / safe_name(name)
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        content.seek(0)
+        aside = target.with_name(f".{target.name}.part")
+        with open(aside, "wb") as out:
+            shutil.copyfileobj(content, out, PIECE_BYTES)
+        aside.replace(target)
+    return target
+
+
+def safe_name(name: str) -> str:
+    """A file name that stays in its folder; its ending says how to unpack it."""
+    last = UNSAFE.sub("-", PurePath(name.replace("\\", "/")).name).lstrip(".-")
+    return last if archive.is_archive(Path(last)) else "archive.tar"
