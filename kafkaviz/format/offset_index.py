@@ -32,5 +32,5 @@ def written(entries: np.ndarray) -> int:
     written. Kafka sets a file's length ahead, so such slots end a file in use and one left by a crash. A zero slot with
     entries behind it is damage: it counts here like any slot, as it does in Kafka's own search, which believes them all.
     """
-    nonzero = np.flatnonzero((entries["relative_offset"] != 0) | (entries["position"] != 0))
-    return int(nonzero[-1]) + 1 if len(nonzero) else 0
+    nonzero = (entries["relative_offset"] != 0) | (entries["position"] != 0)
+    return len(nonzero) - int(np.argmax(nonzero[::-1])) if nonzero.any() else 0

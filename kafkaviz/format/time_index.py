@@ -35,5 +35,5 @@ def written(entries: np.ndarray) -> int:
     """
     if len(entries) == 1:
         return 1
-    nonzero = np.flatnonzero((entries["timestamp_ms"] != 0) | (entries["relative_offset"] != 0))
-    return int(nonzero[-1]) + 1 if len(nonzero) else 0
+    nonzero = (entries["timestamp_ms"] != 0) | (entries["relative_offset"] != 0)
+    return len(nonzero) - int(np.argmax(nonzero[::-1])) if nonzero.any() else 0

@@ -60,7 +60,8 @@ def test_a_broken_checkpoint_says_where(text, position, what):
 
 def test_meta_properties_of_a_kraft_broker():
     """meta.properties as Kafka 4.3.1 writes it."""
-    comment, ids = b"#\n#Sat Nov 21 09:29:20 UTC 2026\n", b"directory.id=ekArurFKRISu0Oyjh8h0sg\nversion=1\ncluster.id=a2Fma2F2aXotY2xlYW4tMQ\n"
+    comment = b"#\n#Sat Nov 21 09:29:20 UTC 2026\n"
+    ids = b"directory.id=ekArurFKRISu0Oyjh8h0sg\nversion=1\ncluster.id=a2Fma2F2aXotY2xlYW4tMQ\n"
     assert checkpoint.parse_properties(comment + b"node.id=1\n" + ids) == {
         "node.id": "1", "directory.id": "ekArurFKRISu0Oyjh8h0sg", "version": "1", "cluster.id": "a2Fma2F2aXotY2xlYW4tMQ",
     }

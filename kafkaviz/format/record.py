@@ -1,0 +1,256 @@
+"""The records inside a batch of magic 2: offset and timestamp as deltas, key, value, headers.
+
+Kafka's DefaultRecord, 4.3.1. A record is its length, then fields that mostly are varints; (k1, v1) at the batch's base offset:
+
+    14 | 00         | 00              | 00           | 04 6b31 | 04 7631 | 00
+    10 | attributes | timestamp delta | offset delta | key     | value   | number of headers
+
+A size of -1 (the byte 01) is a key or value that is null. In a compressed batch all this is in the decompressed bytes.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from kafkaviz.binary import codec, varint
+from kafkaviz.errors import CorruptBytes
+
+ROW = np.dtype([  # one record, in the machine's own byte order; positions count from the first record's first byte
+    ("position", "i4"),
+    ("size_bytes", "i4"),  # with the length in front
+    ("attributes", "i1"),  # no bit means anything up to Kafka 4.3
+    ("timestamp_delta_ms", "i8"),
+    ("offset_delta", "i4"),
+    ("key_position", "i4"),
+    ("key_size_bytes", "i4"),  # -1 is null
+    ("value_position", "i4"),
+    ("value_size_bytes", "i4"),  # -1 is null
+    ("header_count", "i4"),
+    ("headers_position", "i4"),
+])
+LEAST_BYTES = 7  # a length, attributes, and five varints of a byte each
+
+Header = tuple[str, bytes | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record. Its offset is the batch's base offset plus offset_delta; its timestamp, unless the batch has the time of the
+    append, the batch's base timestamp plus timestamp_delta_ms.
+
+    position and size_bytes: where it lies in the batch's records once decompressed, with the length in front.
+    """
+
+    offset_delta: int
+    timestamp_delta_ms: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[Header, ...] = ()
+    attributes: int = 0
+    position: int = 0
+    size_bytes: int = 0
+
+
+def records(data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES) -> list[Record]:
+    """The records of a batch, from all of its bytes behind the header.
+
+    Raises CorruptBytes where Kafka's iterator raises, with its words; the position is a byte of data, and in a compressed
+    batch 0 with the byte of the decompressed records in the text. An unknown codec of an empty batch is never noticed.
+    """
+    if record_count == 0:
+        return []
+    if record_count > 0 and (name := codec.name(codec_id)) != "none":
+        plain = codec.decompress(name, data, limit_bytes)
+        try:
+            return parse(plain, record_count, compressed=True)
+        except CorruptBytes as fault:
+            raise CorruptBytes(0, f"byte {fault.position} of the decompressed records: {fault.what}") from None
+    return parse(data, record_count)
+
+
+def parse(data: bytes | memoryview, record_count: int, compressed: bool = False) -> list[Record]:
+    """The records in bytes that are not, or no longer, compressed; CorruptBytes as rows says."""
+    data = memoryview(data)
+    return [
+        Record(
+            offset_delta, timestamp_delta_ms, _part(data, key_position, key_size), _part(data, value_position, value_size),
+            _headers(data, headers_position, header_count) if header_count else (), attributes, position, size_bytes,
+        )
+        for position, size_bytes, attributes, timestamp_delta_ms, offset_delta, key_position, key_size, value_position, value_size,
+            header_count, headers_position in rows(data, record_count, compressed).tolist()
+    ]
+
+
+def rows(data: bytes | memoryview, record_count: int, compressed: bool = False) -> np.ndarray:
+    """One ROW a record, from bytes that are not, or no longer, compressed; fast, and safe on any bytes.
+
+    Raises CorruptBytes where the iterator of Kafka's DefaultRecordBatch raises. It reads a record of a compressed batch by
+    itself and one of an uncompressed batch from the rest of the batch, so the same damage is told in other words.
+    """
+    if record_count < 0:
+        raise CorruptBytes(0, f"Found invalid record count {record_count} in magic v2 batch")
+    if record_count == 0:
+        return np.empty(0, ROW)
+    buffer = np.frombuffer(data, np.uint8)
+    buffer.flags.writeable = False  # one type of array, so that one compiled version serves all
+    table = np.zeros(min(record_count, len(buffer) // LEAST_BYTES + 1), ROW)
+    fault, position, found, there = _fill(buffer, record_count, compressed, table)
+    if fault:
+        raise CorruptBytes(position, _text(fault, compressed, found, there))
+    return table
+
+
+def build(records: Iterable[Record]) -> bytes:
+    """The bytes of these records one after another, as Kafka writes them; their position and size are not looked at."""
+    return b"".join(_built(record) for record in records)
+
+
+def _built(record: Record) -> bytes:
+    """The bytes of one record."""
+    body = [
+        bytes([record.attributes & 0xFF]), varint.write_varlong(record.timestamp_delta_ms), varint.write_varint(record.offset_delta),
+        _sized(record.key), _sized(record.value), varint.write_varint(len(record.headers)),
+        *(part for key, value in record.headers for part in (_sized(key.encode()), _sized(value))),
+    ]
+    joined = b"".join(body)
+    return varint.write_varint(len(joined)) + joined
+
+
+def _sized(part: bytes | None) -> bytes:
+    """A key or value behind its size."""
+    return varint.write_varint(-1) if part is None else varint.write_varint(len(part)) + part
+
+
+def _part(data: memoryview, position: int, size_bytes: int) -> bytes | None:
+    """A key or value; null if its size is negative."""
+    return None if size_bytes < 0 else bytes(data[position : position + size_bytes])
+
+
+def _headers(data: memoryview, position: int, count: int) -> tuple[Header, ...]:
+    """The headers of a record whose bytes have been checked."""
+    headers = []
+    for _ in range(count):
+        key_size, start = varint.read_varint(data, position)
+        value_size, value_start = varint.read_varint(data, start + key_size)
+        headers.append((_decoded(bytes(data[start : start + key_size])), _part(data, value_start, value_size)))
+        position = value_start + max(value_size, 0)
+    return tuple(headers)
+
+
+def _decoded(key: bytes) -> str:
+    """UTF-8 as Java decodes it: a half of a surrogate pair becomes one U+FFFD, where Python makes one of each byte."""
+    try:
+        return key.decode()
+    except UnicodeDecodeError:
+        return re.sub(b"\xed[\xa0-\xbf][\x80-\xbf]?", b"\xff", key).decode("utf-8", "replace")
+
+
+# ---- the pass over the bytes
+
+_TOO_FEW, _LEFTOVER, _LENGTH_TOO_LONG, _PAST_END, _OTHER_SIZE = 1, 2, 3, 4, 5
+_STRUCTURE, _HEADER_COUNT_NEGATIVE, _HEADER_COUNT_TOO_LARGE, _HEADER_KEY_NEGATIVE = 6, 7, 8, 9
+_TEXTS = {  # the words of DefaultRecordBatch and DefaultRecord in Kafka 4.3.1
+    _TOO_FEW: "Incorrect declared batch size, premature EOF reached",
+    _LEFTOVER: "Incorrect declared batch size, records still remaining in file",
+    _OTHER_SIZE: "Invalid record size: expected to read {found} bytes in record payload, but instead read {there}",
+    _STRUCTURE: "Found invalid record structure",
+    _HEADER_COUNT_NEGATIVE: "Found invalid number of record headers {found}",
+    _HEADER_COUNT_TOO_LARGE: "Found invalid number of record headers. {found} is larger than the remaining size of the buffer",
+    _HEADER_KEY_NEGATIVE: "Invalid negative header key size {found}",
+}
+
+
+def _text(fault: int, compressed: bool, found: int, there: int) -> str:
+    """What Kafka says of a fault."""
+    if fault == _LENGTH_TOO_LONG:
+        return varint.too_long_text(found, varint.VARINT_BYTES)
+    if fault == _PAST_END:
+        rest = "the record payload reached EOF." if compressed else f"instead the buffer has only {there} remaining bytes."
+        return f"Invalid record size: expected {found} bytes in record payload, but {rest}"
+    return _TEXTS[fault].format(found=found, there=there)
+
+
+@njit(cache=True, boundscheck=True)
+def _fill(data: np.ndarray, count: int, compressed: bool, table: np.ndarray) -> tuple[int, int, int, int]:
+    """Fills the table; (fault or 0, the byte it is at, the number found there, what was there instead)."""
+    position, end = 0, len(data)
+    for record in range(count):
+        number, body = varint.scan(data, position, end, varint.VARINT_BYTES)
+        if body == varint.TOO_LONG and not compressed:
+            return _LENGTH_TOO_LONG, position, np.int64(number), 0
+        size = varint.unfold32(number)
+        if body < 0 or (compressed and size < 0):  # Java has no buffer of a negative size, and takes that for the end
+            return _TOO_FEW, position, 0, 0
+        if size > end - body:
+            return _PAST_END, position, size, end - body
+        row = table[record]
+        fault, behind, found = _body(data, body, body + size if compressed else end, row)
+        if fault:
+            return fault, behind, found, 0
+        if behind - body != size:
+            return _OTHER_SIZE, position, size, behind - body
+        row.position, row.size_bytes = position, behind - position
+        position = behind
+    return (_LEFTOVER if position < end else 0), position, 0, 0
+
+
+@njit(cache=True, boundscheck=True)
+def _body(data: np.ndarray, start: int, end: int, row: np.void) -> tuple[int, int, int]:
+    """What follows the length of a record; (0, the byte behind it, 0), or (fault, its byte, the number found there)."""
+    if start >= end:
+        return _STRUCTURE, start, 0
+    row.attributes = np.int8(data[start])
+    timestamp, offset_at = varint.scan(data, start + 1, end, varint.VARLONG_BYTES)
+    if offset_at < 0:
+        return _STRUCTURE, start + 1, 0
+    offset, key_at = varint.scan(data, offset_at, end, varint.VARINT_BYTES)
+    if key_at < 0:
+        return _STRUCTURE, offset_at, 0
+    row.timestamp_delta_ms, row.offset_delta = varint.unfold64(timestamp), varint.unfold32(offset)
+    row.key_size_bytes, row.key_position = _stretch(data, key_at, end)
+    if row.key_position < 0:
+        return _STRUCTURE, key_at, 0
+    value_at = row.key_position + max(row.key_size_bytes, 0)
+    row.value_size_bytes, row.value_position = _stretch(data, value_at, end)
+    if row.value_position < 0:
+        return _STRUCTURE, value_at, 0
+    return _header_part(data, row.value_position + max(row.value_size_bytes, 0), end, row)
+
+
+@njit(cache=True, boundscheck=True)
+def _header_part(data: np.ndarray, start: int, end: int, row: np.void) -> tuple[int, int, int]:
+    """The number of headers and the headers; the answer is that of _body."""
+    number, position = varint.scan(data, start, end, varint.VARINT_BYTES)
+    if position < 0:
+        return _STRUCTURE, start, 0
+    count = varint.unfold32(number)
+    if count < 0:
+        return _HEADER_COUNT_NEGATIVE, start, count
+    if count > end - position:
+        return _HEADER_COUNT_TOO_LARGE, start, count
+    row.header_count, row.headers_position = count, position
+    for _ in range(count):
+        key_size, key = _stretch(data, position, end)
+        if key_size < 0 and key >= 0:
+            return _HEADER_KEY_NEGATIVE, position, key_size
+        if key < 0:
+            return _STRUCTURE, position, 0
+        position = key + key_size
+        value_size, value = _stretch(data, position, end)
+        if value < 0:
+            return _STRUCTURE, position, 0
+        position = value + max(value_size, 0)
+    return 0, position, 0
+
+
+@njit(cache=True, boundscheck=True)
+def _stretch(data: np.ndarray, position: int, end: int) -> tuple[int, int]:
+    """(size, first byte) of a key or value; the size is negative for null, the first byte if the bytes do not reach that far."""
+    number, start = varint.scan(data, position, end, varint.VARINT_BYTES)
+    size = varint.unfold32(number)
+    if start < 0 or size > end - start:
+        return size, -1
+    return size, start

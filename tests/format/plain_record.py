@@ -1,0 +1,94 @@
+"""A second way to read records: plain Python, one field after another, for the compiled pass to agree with."""
+
+from kafkaviz.binary import varint
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format.record import Record
+
+
+class Structure(Exception):
+    """A field that its record has no room for, or a number that is none, at a byte."""
+
+
+def parse(data: bytes, record_count: int, compressed: bool) -> list[Record]:
+    """The records, or CorruptBytes as the iterator of Kafka's DefaultRecordBatch raises."""
+    if record_count < 0:
+        raise CorruptBytes(0, f"Found invalid record count {record_count} in magic v2 batch")
+    records, position = [], 0
+    for _ in range(record_count):
+        record = one(data, position, compressed)
+        records.append(record)
+        position += record.size_bytes
+    if record_count and position < len(data):
+        raise CorruptBytes(position, "Incorrect declared batch size, records still remaining in file")
+    return records
+
+
+def one(data: bytes, start: int, compressed: bool) -> Record:
+    """The record at a byte, its body read from the rest of the data, or of the record if the batch was compressed."""
+    try:
+        size, body = varint.read_varint(data, start)
+    except CorruptBytes as fault:
+        ends = compressed or "end within" in fault.what
+        raise CorruptBytes(start, "Incorrect declared batch size, premature EOF reached" if ends else fault.what) from None
+    if compressed and size < 0:
+        raise CorruptBytes(start, "Incorrect declared batch size, premature EOF reached")
+    rest = len(data) - body
+    if rest < size:
+        told = "the record payload reached EOF." if compressed else f"instead the buffer has only {rest} remaining bytes."
+        raise CorruptBytes(start, f"Invalid record size: expected {size} bytes in record payload, but {told}")
+    try:
+        fields, end = read_body(data[: body + size] if compressed else data, body)
+    except Structure as fault:
+        raise CorruptBytes(fault.args[0], "Found invalid record structure") from None
+    if end - body != size:
+        raise CorruptBytes(start, f"Invalid record size: expected to read {size} bytes in record payload, but instead read {end - body}")
+    return Record(**fields, position=start, size_bytes=end - start)
+
+
+def read_body(data: bytes, position: int) -> tuple[dict, int]:
+    """(the fields of a record, the byte behind it)."""
+    if position >= len(data):
+        raise Structure(position)
+    attributes = data[position] - 256 if data[position] > 127 else data[position]
+    timestamp_delta_ms, position = number(data, position + 1, varint.read_varlong)
+    offset_delta, position = number(data, position)
+    key, position = sized(data, position)
+    value, position = sized(data, position)
+    headers, position = read_headers(data, position)
+    fields = dict(offset_delta=offset_delta, timestamp_delta_ms=timestamp_delta_ms, key=key, value=value, headers=headers)
+    return fields | {"attributes": attributes}, position
+
+
+def read_headers(data: bytes, position: int) -> tuple[tuple, int]:
+    """(the headers, the byte behind them)."""
+    start = position
+    count, position = number(data, position)
+    if count < 0:
+        raise CorruptBytes(start, f"Found invalid number of record headers {count}")
+    if count > len(data) - position:
+        raise CorruptBytes(start, f"Found invalid number of record headers. {count} is larger than the remaining size of the buffer")
+    headers = []
+    for _ in range(count):
+        start = position
+        key, position = sized(data, position)
+        if key is None:
+            raise CorruptBytes(start, f"Invalid negative header key size {number(data, start)[0]}")
+        value, position = sized(data, position)
+        headers.append((key.decode("utf-8", "replace"), value))
+    return tuple(headers), position
+
+
+def number(data: bytes, position: int, read=varint.read_varint) -> tuple[int, int]:
+    """(a number, the byte behind it)."""
+    try:
+        return read(data, position)
+    except CorruptBytes:
+        raise Structure(position) from None
+
+
+def sized(data: bytes, position: int) -> tuple[bytes | None, int]:
+    """(a key or value, the byte behind it)."""
+    size, start = number(data, position)
+    if size > len(data) - start:
+        raise Structure(position)
+    return (None, start) if size < 0 else (data[start : start + size], start + size)
