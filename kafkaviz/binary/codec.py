@@ -48,8 +48,9 @@ def decompress(codec: str, data: bytes | memoryview, limit_bytes: int = LIMIT_BY
     """The data that was compressed, at most limit_bytes of it.
 
     Raises CorruptBytes where Kafka 4.3 fails to decompress, and for data that expands past the limit; its position is a byte of
-    data, 0 where the codec tells none. A damaged byte can decompress to other bytes without any error: check the checksum of
-    the batch first.
+    data, 0 where the codec tells none. In one thing it is stricter: bytes behind a gzip member, zstd frame or snappy stream that
+    begin another and do not finish it are corrupt, where Kafka may end before them. A damaged byte can decompress without any
+    error to other bytes: check the checksum of the batch first.
     lz4_header_checked: False for messages of magic 0, whose writers put a wrong checksum into the LZ4 frame header (KIP-57).
     """
     data = memoryview(data)
@@ -120,11 +121,9 @@ def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
     if len(data) < _XERIAL.size or data[:8] != _XERIAL_MAGIC:
         yield _snappy_block(data, 0, limit_bytes)
         return
-    if _XERIAL.unpack_from(data)[1] < 1:
-        raise CorruptBytes(8, f"snappy: Compressed with an incompatible codec version {_XERIAL.unpack_from(data)[1]}")
     position = _XERIAL.size
     while position + _INT.size <= len(data):
-        if data[position : position + 8] == _XERIAL_MAGIC and position + _XERIAL.size <= len(data):  # one stream behind another
+        if _is_xerial(data[position : position + _XERIAL.size]):  # one stream behind another
             position += _XERIAL.size
             continue
         size_bytes = _INT.unpack_from(data, position)[0]
@@ -132,6 +131,11 @@ def _from_snappy(data: memoryview, limit_bytes: int) -> Iterator[bytes]:
         if size_bytes < 0 or position > len(data):
             raise CorruptBytes(start - _INT.size, f"snappy: a block of {size_bytes} bytes, of which {len(data) - start} are there")
         yield _snappy_block(data[start:position], start, limit_bytes)
+
+
+def _is_xerial(header: memoryview) -> bool:
+    """Whether this is the header of a stream that follows another; of these alone snappy-java looks at the version."""
+    return len(header) == _XERIAL.size and header[:8] == _XERIAL_MAGIC and _XERIAL.unpack(header)[1] > 0
 
 
 def _snappy_block(block: memoryview, position: int, limit_bytes: int) -> bytes:

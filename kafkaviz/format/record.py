@@ -38,9 +38,10 @@ Header = tuple[str, bytes | None]
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One record. Its offset is the batch's base offset plus offset_delta; its timestamp, unless the batch has the time of the
-    append, the batch's base timestamp plus timestamp_delta_ms.
+    """One record, as it lies in its batch.
 
+    Its offset is the batch's base offset plus offset_delta. Its timestamp is the batch's base timestamp plus timestamp_delta_ms,
+    or, if the batch says LogAppendTime, the batch's max timestamp.
     position and size_bytes: where it lies in the batch's records once decompressed, with the length in front.
     """
 
@@ -60,8 +61,6 @@ def records(data: bytes | memoryview, codec_id: int, record_count: int, limit_by
     Raises CorruptBytes where Kafka's iterator raises, with its words; the position is a byte of data, and in a compressed
     batch 0 with the byte of the decompressed records in the text. An unknown codec of an empty batch is never noticed.
     """
-    if record_count == 0:
-        return []
     if record_count > 0 and (name := codec.name(codec_id)) != "none":
         plain = codec.decompress(name, data, limit_bytes)
         try:

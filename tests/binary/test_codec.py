@@ -123,6 +123,7 @@ def test_snappy_is_written_in_blocks_of_32_kib():
     (pa.compress(b"bare", "snappy", asbytes=True), b"bare"),
     (pa.compress(TEXT, "snappy", asbytes=True), TEXT),
     (XERIAL, b""),
+    (XERIAL[:11] + b"\x00" + XERIAL[12:], b""),  # no version is refused
     (XERIAL + b"\x00\x00\x00", b""),  # fewer bytes than a size: nothing more
     (codec.compress("snappy", b"ab") + codec.compress("snappy", b"cd"), b"abcd"),
 ])
@@ -134,8 +135,9 @@ def test_snappy_framings_that_java_reads(data, answer):
 @pytest.mark.parametrize(("data", "position"), [
     (b"", 0),
     (XERIAL[:15], 0),
-    (XERIAL[:11] + b"\x00" + XERIAL[12:], 8),  # version 0
     (XERIAL + struct.pack(">i", -1), 16),
+    (XERIAL + XERIAL[:11] + b"\x00" + XERIAL[12:], 16),  # version 0 in the header of a second stream
+    (XERIAL + XERIAL[:12], 16),
     (XERIAL + struct.pack(">i", 3) + b"\x01\x00", 16),
     (XERIAL + struct.pack(">i", 0), 20),
     (XERIAL + struct.pack(">i", 3) + b"\x02\x00a", 20),  # says two bytes, holds one

@@ -36,6 +36,11 @@ def test_lines_may_end_as_on_other_systems():
     assert checkpoint.parse_offsets(b"0\r\n2\rorders 0 \t7 \norders\t1 8") == {("orders", 0): 7, ("orders", 1): 8}
 
 
+def test_numbers_may_have_a_sign():
+    """As Java's parseInt and parseLong."""
+    assert checkpoint.parse_offsets("0\n2\norders 0 -1\norders +1 +8\n") == {("orders", 0): -1, ("orders", 1): 8}
+
+
 @pytest.mark.parametrize(("text", "position", "what"), [
     ("1\n0\n", 0, "Unrecognized version of the checkpoint file: 1"),
     ("x\n0\n", 0, "Malformed line in checkpoint file: 'x'"),
@@ -77,6 +82,8 @@ def test_meta_properties_of_a_kraft_broker():
     (b"a=\xe9\n", {"a": "é"}),
     (b"a=1\na=2\n", {"a": "2"}),
     (b"a=1\\", {"a": "1"}),
+    (b"a=1\\\n#x\nb=2", {"a": "1#x", "b": "2"}),
+    (b"a=1\\\n\nb=2\n", {"a": "1", "b": "2"}),
     (b"=1\n", {"": "1"}),
 ])
 def test_properties_are_read_as_java_reads_them(text, properties):
