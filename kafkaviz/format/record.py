@@ -25,9 +25,9 @@ ROW = np.dtype([  # one record, in the machine's own byte order; positions count
     ("timestamp_delta_ms", "i8"),
     ("offset_delta", "i4"),
     ("key_position", "i4"),
-    ("key_size_bytes", "i4"),  # -1 is null
+    ("key_size_bytes", "i4"),  # negative for null; Kafka writes -1
     ("value_position", "i4"),
-    ("value_size_bytes", "i4"),  # -1 is null
+    ("value_size_bytes", "i4"),  # negative for null; Kafka writes -1
     ("header_count", "i4"),
     ("headers_position", "i4"),
 ])
