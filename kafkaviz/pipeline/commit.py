@@ -1,0 +1,181 @@
+"""A catalog being replaced: written aside, swapped by one rename, its leftovers swept; one run at a time.
+
+    OUT/.staging-RUN/batches/…    what this run has written
+    OUT/batches/…                 moved there under names that no file of the old catalog has
+    OUT/_catalog.json             replaced: from here on the new catalog holds
+    OUT/batches/…                 files that it does not name are deleted
+
+A run that ends anywhere on this way leaves a whole catalog; the next one sweeps what it left.
+"""
+
+import fcntl
+import json
+import os
+import shutil
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.log.file import failing_kindly
+from kafkaviz.pipeline.catalog import NAME, CatalogInfo, Problem, Source, Span, StoredSegment, read_info, to_json, version
+from kafkaviz.pipeline.schema import ROW_TABLES, TABLES
+
+LOCK = "_catalog.lock"
+STAGING = ".staging-"
+
+
+class Busy(KafkavizError):
+    """Another run writes this catalog."""
+
+
+class Workplace:
+    """A catalog's folder while one run holds it; see `workplace`."""
+
+    def __init__(self, path: Path, old: CatalogInfo | None) -> None:
+        """old: what the catalog holds until the commit; None if there is none, or none that can be understood."""
+        self.path, self.old = path, old
+        self.staging = path / f"{STAGING}{uuid.uuid4().hex}"
+        self._old_files: dict[str, dict[str, int]] = {table: {} for table in TABLES}
+        self._new_files: dict[str, dict[str, int]] = {table: {} for table in TABLES}
+
+    def make_staging(self) -> Path:
+        """The run's own folder, with one for each table in it."""
+        for table in TABLES:
+            (self.staging / table).mkdir(parents=True, exist_ok=True)
+        return self.staging
+
+    def keep(self, segments: Sequence[StoredSegment]) -> list[StoredSegment]:
+        """Takes these segments' rows over from the old catalog; their spans change where a file held others' rows too."""
+        moved: dict[tuple[str, Span], Span] = {}
+        for table in ROW_TABLES:
+            by_file: dict[str, list[Span]] = defaultdict(list)
+            for segment in segments:
+                for span in segment.spans.get(table, ()):
+                    by_file[span.file].append(span)
+            for file, spans in by_file.items():
+                moved |= {(table, old): new for old, new in self._kept(table, file, spans)}
+        return [_with_spans(segment, moved) for segment in segments]
+
+    def add(self, segments: Iterable[StoredSegment]) -> None:
+        """Takes in the files that the tasks wrote for these segments; a file that none of them names is left behind."""
+        for segment in segments:
+            for table, spans in segment.spans.items():
+                for span in spans:
+                    self._new_files[table][span.file] = self._new_files[table].get(span.file, 0) + span.rows
+
+    def write(self, table: str, rows: pa.Table) -> None:
+        """A table, whole, as one file."""
+        self._write(table, [rows])
+
+    def commit(self, sources: Sequence[Source], segments: Sequence[StoredSegment], problems: Sequence[Problem]) -> CatalogInfo:
+        """Makes all that was kept, added and written the catalog."""
+        files = {table: self._old_files[table] | self._new_files[table] for table in TABLES}
+        info = CatalogInfo(version(), tuple(sources), files, tuple(segments), tuple(problems))
+        for table, names in self._new_files.items():
+            (self.path / table).mkdir(exist_ok=True)
+            for name in names:
+                (self.staging / table / name).rename(self.path / table / name)
+        aside = self.staging / NAME
+        aside.write_text(json.dumps(to_json(info), separators=(",", ":")))
+        os.replace(aside, self.path / NAME)
+        _sweep(self.path, info)
+        return info
+
+    def _kept(self, table: str, file: str, spans: list[Span]) -> Iterator[tuple[Span, Span]]:
+        """Each span and where its rows are from now on: in the same file if nothing else was in it, else in a new one."""
+        spans = sorted(spans, key=lambda span: span.first_row)
+        if sum(span.rows for span in spans) == self.old.tables[table][file]:
+            self._old_files[table][file] = self.old.tables[table][file]
+            yield from zip(spans, spans, strict=True)
+            return
+        name, first_row = self._write(table, _slices(self.path / table / file, spans)), 0
+        for span in spans:
+            yield span, Span(name, first_row, span.rows)
+            first_row += span.rows
+
+    def _write(self, table: str, parts: Iterable[pa.Table]) -> str:
+        """One new file of these rows; its name."""
+        name = f"{table}-{uuid.uuid4().hex}.parquet"
+        with pq.ParquetWriter(self.staging / table / name, TABLES[table], compression="zstd") as writer:
+            for rows in parts:
+                writer.write_table(rows)
+        self._new_files[table][name] = pq.read_metadata(self.staging / table / name).num_rows
+        return name
+
+
+@contextmanager
+def workplace(path: Path) -> Iterator[Workplace]:
+    """Holds the catalog's folder, which is made if need be, for one run; whatever the run has not committed is gone afterwards.
+
+    Raises Busy while another run holds it, CannotOpen where the folder holds something else.
+    """
+    with failing_kindly(path):
+        path.mkdir(parents=True, exist_ok=True)
+        if any(path.iterdir()) and not any((path / name).exists() for name in (NAME, LOCK)):
+            raise CannotOpen(path, "holds other files and is no catalog", "give a new folder")
+    with _locked(path):
+        place = Workplace(path, _read_old(path))
+        _sweep(path, place.old)
+        try:
+            yield place
+        finally:
+            shutil.rmtree(place.staging, ignore_errors=True)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """A lock that ends with its process, however that ends."""
+    with failing_kindly(path), open(path / LOCK, "a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            raise Busy(f"{path} is being written by another run (process {file.read().strip() or 'unknown'}); wait for it to end") from None
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+def _read_old(path: Path) -> CatalogInfo | None:
+    try:
+        return read_info(path)
+    except CannotOpen:
+        return None
+
+
+def _sweep(path: Path, info: CatalogInfo | None) -> None:
+    """Deletes what runs that never ended left, and what the catalog has no more use for."""
+    for staging in path.glob(f"{STAGING}*"):
+        shutil.rmtree(staging, ignore_errors=True)
+    for table in TABLES:
+        named = info.tables.get(table, {}) if info else {}
+        for file in (path / table).glob(f"{table}-*.parquet"):
+            if file.name not in named:
+                file.unlink(missing_ok=True)
+
+
+def _slices(path: Path, spans: Sequence[Span]) -> Iterator[pa.Table]:
+    """Rows of a Parquet file, a row group at a time; spans in order of their rows."""
+    with pq.ParquetFile(path) as file:
+        first_row = 0
+        for group in range(file.num_row_groups):
+            end_row = first_row + file.metadata.row_group(group).num_rows
+            wanted = [(max(span.first_row, first_row), min(span.first_row + span.rows, end_row)) for span in spans]
+            wanted = [(start, end) for start, end in wanted if start < end]
+            if wanted:
+                rows = file.read_row_group(group)
+                yield pa.concat_tables(rows.slice(start - first_row, end - start) for start, end in wanted)
+            first_row = end_row
+
+
+def _with_spans(segment: StoredSegment, moved: dict[tuple[str, Span], Span]) -> StoredSegment:
+    spans = {table: tuple(moved[table, span] for span in spans) for table, spans in segment.spans.items()}
+    return replace(segment, spans=spans)

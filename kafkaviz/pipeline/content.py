@@ -1,0 +1,134 @@
+"""What reading a segment tells of it: counts, first and last, least and largest. Parts that follow one another merge.
+
+Batches of offsets 0-9 and 10-19 in one chunk and 20-24 in the next: 3 batches, 25 records, first offset 0, last offset 24.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkaviz.analyse.infer import IntervalEvidence, interval_evidence
+from kafkaviz.format.batch import UNKNOWN, has_delete_horizon, is_log_append_time
+from kafkaviz.pipeline.rows import no_timestamp
+
+JUDGED = ("position", "last_offset")  # what interval_evidence looks at
+
+
+@dataclass(frozen=True)
+class Content:
+    """What some batches of a segment tell; None where there are none, or where their format does not tell.
+
+    min_timestamp_ms is the least that headers know: of a batch its first record's, or the append time.
+    """
+
+    batches: int = 0
+    records: int | None = 0
+    first_offset: int | None = None
+    last_offset: int | None = None
+    min_timestamp_ms: int | None = None
+    max_timestamp_ms: int | None = None
+    first_batch_bytes: int | None = None
+    first_batch_max_timestamp_ms: int | None = None
+    first_batch_last_offset: int | None = None
+
+
+def content(batches: np.ndarray) -> Content:
+    """What an array of batches tells (format.batch.BATCH)."""
+    if not len(batches):
+        return Content()
+    first, counts = batches[0], batches["record_count"]
+    hidden = (counts == UNKNOWN) & (batches["magic"] < 2)
+    return Content(
+        batches=len(batches),
+        records=None if hidden.any() else int(counts.sum(dtype=np.int64)),
+        first_offset=None if hidden[0] else int(first["base_offset"]),
+        last_offset=int(batches["last_offset"][-1]),
+        min_timestamp_ms=_least(_earliest_ms(batches).tolist()),
+        max_timestamp_ms=_most(batches["max_timestamp_ms"][~no_timestamp(batches)].tolist()),
+        first_batch_bytes=int(first["size_bytes"]),
+        first_batch_max_timestamp_ms=int(first["max_timestamp_ms"]),
+        first_batch_last_offset=int(first["last_offset"]),
+    )
+
+
+def merged(parts: Iterable[Content]) -> Content:
+    """What the parts of a segment tell together, given in its order."""
+    parts = [part for part in parts if part.batches]
+    if not parts:
+        return Content()
+    first, counts = parts[0], [part.records for part in parts]
+    return Content(
+        sum(part.batches for part in parts),
+        None if None in counts else sum(counts),
+        first.first_offset,
+        parts[-1].last_offset,
+        _least(part.min_timestamp_ms for part in parts),
+        _most(part.max_timestamp_ms for part in parts),
+        first.first_batch_bytes,
+        first.first_batch_max_timestamp_ms,
+        first.first_batch_last_offset,
+    )
+
+
+class Gaps:
+    """Evidence of index.interval.bytes, gathered from chunks as if the stretch were one array.
+
+    A gap between two entries must be judged whole, so what follows the last indexed batch of a chunk waits for the next one.
+    """
+
+    def __init__(self, entries: np.ndarray) -> None:
+        """entries: the whole index (log.segment.OFFSET_ENTRY), by position."""
+        self._entries = entries
+        self._waiting: list[np.ndarray] = []
+        self._evidence = IntervalEvidence()
+
+    def add(self, batches: np.ndarray) -> None:
+        """The next chunk. An index without entries tells nothing, and nothing is kept for it."""
+        if not len(self._entries):
+            return
+        batches = np.rec.fromarrays([batches[name] for name in JUDGED], names=JUDGED)  # the rest is not needed while it waits
+        indexed = np.flatnonzero(np.isin(batches["position"], between(self._entries, batches)["position"]))
+        if len(indexed):
+            self._judge([*self._waiting, batches[: indexed[-1]]])
+            self._waiting = []
+            batches = batches[indexed[-1] :]
+        self._waiting.append(batches)
+
+    def evidence(self) -> IntervalEvidence:
+        """What all chunks tell; nothing can be added afterwards."""
+        self._judge(self._waiting)
+        return self._evidence
+
+    def _judge(self, parts: list[np.ndarray]) -> None:
+        batches = np.concatenate(parts) if parts else np.empty(0)
+        if not len(batches):
+            return
+        before = np.searchsorted(self._entries["position"], batches["position"][0]) - 1
+        entry_before = int(self._entries["position"][before]) if before >= 0 else 0
+        self._evidence = self._evidence.merge(interval_evidence(batches, between(self._entries, batches), entry_before))
+
+
+def between(entries: np.ndarray, batches: np.ndarray) -> np.ndarray:
+    """The entries, given by position, whose position is that of the first or last of these batches, or between the two."""
+    if not len(batches):
+        return entries[:0]
+    first = np.searchsorted(entries["position"], batches["position"][0])
+    return entries[first : np.searchsorted(entries["position"], batches["position"][-1], "right")]
+
+
+def _earliest_ms(batches: np.ndarray) -> np.ndarray:
+    """Of each batch with a timestamp the least that its header knows."""
+    hidden = (batches["magic"] < 2) & (batches["record_count"] == UNKNOWN)
+    by_largest = is_log_append_time(batches) | has_delete_horizon(batches) | hidden
+    return np.where(by_largest, batches["max_timestamp_ms"], batches["base_timestamp_ms"])[~no_timestamp(batches)]
+
+
+def _least(values: Iterable[int | None]) -> int | None:
+    """The least timestamp; -1, which says that there is none, only where nothing else is."""
+    known = [value for value in values if value is not None]
+    return min((value for value in known if value >= 0), default=min(known, default=None))
+
+
+def _most(values: Iterable[int | None]) -> int | None:
+    return max((value for value in values if value is not None), default=None)

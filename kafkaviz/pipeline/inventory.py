@@ -1,0 +1,147 @@
+"""What lies in the directories now: their segments by name, size and time, to be held against what a catalog was read from."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.log import archive
+from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, Broker
+from kafkaviz.log.file import FileInfo, info
+from kafkaviz.log.partition import METADATA_FILE, Partition
+from kafkaviz.log.segment import Segment
+from kafkaviz.pipeline.catalog import CatalogInfo, Problem, Source, Stamp, StoredSegment, version
+
+SMALL_FILES = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values())
+
+
+@dataclass(frozen=True)
+class Found:
+    """A segment as it lies there now."""
+
+    broker: str
+    partition: Partition
+    segment: Segment
+    stored: StoredSegment  # how a catalog would name it, before anything was read
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """Every segment of some broker directories, in the order of their names."""
+
+    sources: tuple[Source, ...]
+    partitions: tuple[tuple[str, Partition], ...]  # each with its broker's name
+    segments: tuple[Found, ...]
+    problems: tuple[Problem, ...]
+
+    def is_in(self, catalog: CatalogInfo) -> bool:
+        """Whether the catalog was read from exactly this."""
+        keys = [found.stored.key for found in self.segments] == [old.key for old in catalog.segments]
+        same = keys and self.sources == catalog.sources and catalog.kafkaviz == version()
+        return same and all(map(_same, self.segments, catalog.segments))
+
+    def known(self, old: CatalogInfo | None) -> list[int | None]:
+        """For each segment the number of the catalog's own that still holds, or None where it must be read."""
+        if old is None or old.kafkaviz != version():
+            return [None] * len(self.segments)
+        paths = {source.broker: source.path for source in old.sources}
+        here = {source.broker for source in self.sources if paths.get(source.broker) == source.path}
+        numbers = {one.key: number for number, one in enumerate(old.segments) if one.broker in here}
+        known = [numbers.get(found.stored.key) for found in self.segments]
+        return [
+            number if number is not None and _same_to_read(found, old.segments[number]) else None
+            for found, number in zip(self.segments, known, strict=True)
+        ]
+
+
+def inventory(brokers: Iterable[Broker]) -> Inventory:
+    """The partitions and segments of these directories."""
+    brokers = _one_a_path(brokers)
+    names = _names(brokers)
+    partitions = [(name, partition) for name, broker in zip(names, brokers, strict=True) for partition in broker.partitions]
+    return Inventory(
+        tuple(_source(name, broker) for name, broker in zip(names, brokers, strict=True)),
+        tuple(partitions),
+        tuple(_found(name, partition, segment) for name, partition in partitions for segment in partition.segments),
+        tuple(Problem(str(problem.path), problem.what) for broker in brokers for problem in broker.problems),
+    )
+
+
+def _one_a_path(brokers: Iterable[Broker]) -> list[Broker]:
+    """Each directory once; partition directories given one by one become one broker with them all."""
+    found: dict[Path, Broker] = {}
+    for broker in brokers:
+        path = broker.path.resolve()
+        if before := found.get(path):
+            both = {partition.directory: partition for partition in (*before.partitions, *broker.partitions)}
+            broker = replace(before, partitions=tuple(both[name] for name in sorted(both)))
+        found[path] = broker
+    return [found[path] for path in sorted(found)]
+
+
+def _names(brokers: list[Broker]) -> list[str]:
+    """The folder of each, or the archive's name without its suffix; as many folders above it as tell all apart."""
+    paths = [broker.source.with_name(archive.stem(broker.source)) if _is_packed(broker) else broker.path for broker in brokers]
+    for length in range(1, max((len(path.parts) for path in paths), default=0) + 1):
+        names = ["/".join(path.parts[-length:]) for path in paths]
+        if len(set(names)) == len(names):
+            return names
+    return [str(path) for path in paths]
+
+
+def _is_packed(broker: Broker) -> bool:
+    return archive.is_archive(broker.source) and broker.source.is_file()
+
+
+def _source(name: str, broker: Broker) -> Source:
+    small = [*SMALL_FILES, *(f"{partition.directory}/{METADATA_FILE}" for partition in broker.partitions)]
+    return Source(
+        name,
+        broker.path.resolve(),
+        broker.source,
+        broker.node_id,
+        broker.cluster_id,
+        tuple(partition.directory for partition in broker.partitions),
+        {file: stamp for file in small if (stamp := _stamp_of(broker.path / file))},
+    )
+
+
+def _found(name: str, partition: Partition, segment: Segment) -> Found:
+    suffix = segment.state if segment.state not in ("active", "closed") else ""
+    files = {f"{partition.directory}/{file.path.name}": _stamp(file) for file in segment.files}
+    return Found(name, partition, segment, StoredSegment(name, partition.directory, segment.base_offset, suffix, files))
+
+
+def _stamp(file: FileInfo) -> Stamp:
+    return file.size_bytes, file.mtime_ns
+
+
+def _stamp_of(path: Path) -> Stamp | None:
+    try:
+        return _stamp(info(path))
+    except CannotOpen:
+        return None
+
+
+def _same(found: Found, old: StoredSegment) -> bool:
+    """Whether a segment's files are as they were, and what could not be read then cannot be read now."""
+    return old.files == found.stored.files and not _became_readable(found, old)
+
+
+def _same_to_read(found: Found, old: StoredSegment) -> bool:
+    """The same of the files whose content a catalog holds: of a .txnindex it has the size alone."""
+    return _content(old) == _content(found.stored) and not _became_readable(found, old)
+
+
+def _content(segment: StoredSegment) -> dict[str, Stamp]:
+    return {path: stamp for path, stamp in segment.files.items() if ".txnindex" not in path}
+
+
+def is_readable(segment: Segment) -> bool:
+    """Whether this process may read all its files."""
+    return all(os.access(file.path, os.R_OK) for file in segment.files)
+
+
+def _became_readable(found: Found, old: StoredSegment) -> bool:
+    return old.unreadable and is_readable(found.segment)

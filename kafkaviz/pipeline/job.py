@@ -1,0 +1,132 @@
+"""The ingest: broker directories in, a catalog out."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.pipeline.catalog import Catalog, CatalogInfo, Problem, StoredSegment
+from kafkaviz.pipeline.commit import Workplace, workplace
+from kafkaviz.pipeline.inventory import Found, Inventory, inventory, is_readable
+from kafkaviz.pipeline.plan import Task, Wanted, in_one_piece, plan
+from kafkaviz.pipeline.run import Ingest
+from kafkaviz.pipeline.summary import SegmentRead, Summary, from_arrow, whole
+from kafkaviz.pipeline.transform import Facts, facts_of_read, facts_of_rows, first_batch, partitions_table, segments_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def start_ingest(directories: Iterable[Path | str], catalog_path: Path | str, master: str = "local[*]", full: bool = False) -> Ingest:
+    """Starts a run in the background and comes back at once; Ingest.wait raises whatever goes wrong.
+
+    directories: broker directories or archives of them; the catalog will hold these and no others. full: reads all of them
+    again, not only what has changed since the last run.
+    """
+    directories, catalog_path = [Path(one) for one in directories], Path(catalog_path).expanduser().absolute()
+    return Ingest(lambda run: ingest(run, directories, catalog_path, master, full))
+
+
+def ingest(run: Ingest, directories: Sequence[Path], catalog_path: Path, master: str, full: bool) -> CatalogInfo:
+    """All the steps of a run; the old catalog holds until the last of them."""
+    brokers = [open_broker(directory) for directory in directories]
+    refuse_inside(catalog_path, brokers)
+    found = inventory(brokers)
+    with workplace(catalog_path) as place:
+        old = None if full else place.old
+        if old is not None and found.is_in(old):
+            run.ends("fresh", kept_segments=len(found.segments))
+            return old
+        known = found.known(old)
+        wanted = unknown_segments(found, known)
+        reads = read_segments(run, wanted, place.make_staging(), master) if wanted else {}
+        run.enter("writing")
+        stored, facts = put_together(place, found, known, reads)
+        place.write("segments", segments_table(found.segments, facts))
+        place.write("partitions", partitions_table(found.partitions, found.segments, facts))
+        info = place.commit(found.sources, stored, [*found.problems, *segment_problems(stored)])
+    run.ends("done", len(wanted), sum(one.log_bytes for one in wanted), len(found.segments) - len(wanted))
+    return info
+
+
+def refuse_inside(catalog_path: Path, brokers: Iterable[Broker]) -> None:
+    """Raises CannotOpen for a catalog in an inspected directory: nothing is ever written there."""
+    for broker in brokers:
+        if catalog_path.resolve().is_relative_to(broker.path.resolve()):
+            raise CannotOpen(catalog_path, f"lies inside {broker.path}, which is only read", "give a folder elsewhere")
+
+
+def unknown_segments(found: Inventory, known: Sequence[int | None]) -> list[Wanted]:
+    """The segments that must be read; known: for each segment its number in the old catalog, or None."""
+    return [
+        Wanted(number, one.broker, one.partition.topic, one.partition.partition, one.segment)
+        for number, one in enumerate(found.segments)
+        if known[number] is None
+    ]
+
+
+def read_segments(run: Ingest, wanted: Sequence[Wanted], staging: Path, master: str) -> dict[int, SegmentRead]:
+    """Reads the segments on Spark: what each told, by its number. Its rows lie in the staging folder.
+
+    A segment that was cut where no batch starts is read a second time, in one piece.
+    """
+    from kafkaviz.pipeline.session import session
+
+    spark = session(master)
+    reads = whole_segments(run_tasks(run, spark, plan(wanted), staging))
+    again = [one for one in wanted if reads[one.number] is None]
+    if again:
+        reads |= whole_segments(run_tasks(run, spark, in_one_piece(again), staging))
+    return reads
+
+
+def run_tasks(run: Ingest, spark: "SparkSession", tasks: Sequence[Task], staging: Path) -> list[Summary]:
+    """One Spark job."""
+    from kafkaviz.pipeline.source import planned
+
+    run.reads(spark, tasks)
+    return from_arrow(planned(spark, tasks, staging).toArrow())
+
+
+def whole_segments(summaries: Iterable[Summary]) -> dict[int, SegmentRead | None]:
+    """What the stretches of each segment tell together, by the segment's number."""
+    by_number: dict[int, list[Summary]] = defaultdict(list)
+    for summary in summaries:
+        by_number[summary.number].append(summary)
+    return {number: whole(parts) for number, parts in by_number.items()}
+
+
+def put_together(
+    place: Workplace, found: Inventory, known: Sequence[int | None], reads: dict[int, SegmentRead]
+) -> tuple[list[StoredSegment], list[Facts]]:
+    """Each segment and what it told, in the inventory's order: those just read, and those that the old catalog still has right."""
+    stored = {number: stored_read(found.segments[number], read) for number, read in reads.items()}
+    facts = {number: facts_of_read(found.segments[number], read) for number, read in reads.items()}
+    place.add(stored.values())
+    held = [number for number, old in enumerate(known) if old is not None]
+    if held:
+        old_numbers = [known[number] for number in held]
+        kept = place.keep([place.old.segments[old] for old in old_numbers])
+        rows = Catalog(place.path, place.old).table("segments").take(old_numbers)
+        facts |= dict(zip(held, facts_of_rows(rows, kept), strict=True))
+        stored |= {number: stored_again(found.segments[number], one) for number, one in zip(held, kept, strict=True)}
+    return [stored[number] for number in sorted(stored)], [facts[number] for number in sorted(facts)]
+
+
+def stored_read(found: Found, read: SegmentRead) -> StoredSegment:
+    """How the catalog will name a segment that was just read."""
+    unreadable = read.problem is not None and not is_readable(found.segment)
+    return replace(found.stored, spans=read.spans, first_batch=first_batch(read), problem=read.problem, unreadable=unreadable)
+
+
+def stored_again(found: Found, kept: StoredSegment) -> StoredSegment:
+    """How the catalog will name a segment whose rows it keeps: its .txnindex may have changed."""
+    return replace(kept, files=found.stored.files)
+
+
+def segment_problems(stored: Iterable[StoredSegment]) -> list[Problem]:
+    """What could not be read of segments."""
+    return [Problem(f"{one.broker}/{next(iter(one.files), one.directory)}", one.problem) for one in stored if one.problem]

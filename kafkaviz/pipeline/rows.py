@@ -1,0 +1,89 @@
+"""What a pass over segments finds, as rows of the catalog's tables: arrays in, Arrow out."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from kafkaviz.analyse.links import NONE, starting_at
+from kafkaviz.format.batch import (
+    CODECS,
+    UNKNOWN,
+    codec,
+    has_delete_horizon,
+    is_control,
+    is_log_append_time,
+    is_transactional,
+)
+from kafkaviz.pipeline.plan import Wanted
+from kafkaviz.pipeline.schema import BATCHES
+
+CODEC_NAMES = pa.array([*CODECS, "5", "6", "7"])  # Kafka keeps a batch whose id no codec has
+TIMESTAMP_TYPES = pa.array(["CreateTime", "LogAppendTime"])
+Columns = Mapping[str, pa.Array | np.ndarray]
+
+
+def table(owner: Wanted, columns: Columns, rows: int, schema: pa.Schema) -> pa.Table:
+    """That many rows of one segment."""
+    columns = {
+        "broker": pa.repeat(pa.scalar(owner.broker, pa.string()), rows),
+        "topic": pa.repeat(pa.scalar(owner.topic, pa.string()), rows),
+        "partition": pa.repeat(owner.partition, rows),
+        "segment_base_offset": pa.repeat(owner.segment.base_offset, rows),
+        **columns,
+    }
+    return pa.table([_as(columns[field.name], field.type) for field in schema], schema=schema)
+
+
+def entry_columns(entries: np.ndarray) -> Columns:
+    """The columns of a slot's own: of the dtypes OFFSET_ENTRY and TIME_ENTRY of log.segment."""
+    return {name: entries[name] for name in entries.dtype.names}
+
+
+def batch_columns(batches: np.ndarray, slots: np.ndarray) -> Columns:
+    """The columns of a batch's own; null where its format has no such field, or hides it in compressed messages.
+
+    slots: the entry that points at each batch, as entry_slots finds them.
+    """
+    legacy, untimed = batches["magic"] < 2, no_timestamp(batches)
+    wrapped = legacy & (batches["record_count"] == UNKNOWN)
+    columns = {name: batches[name] for name in BATCHES.names if name in batches.dtype.names}
+    columns |= {name: _where_not(legacy, batches[name]) for name in ("leader_epoch", "producer_id", "producer_epoch", "base_sequence")}
+    columns |= {name: _where_not(wrapped, batches[name]) for name in ("base_offset", "record_count")}
+    return columns | {
+        "codec": CODEC_NAMES.take(pa.array(codec(batches))),
+        "timestamp_type": TIMESTAMP_TYPES.take(_where_not(untimed, is_log_append_time(batches).astype(np.int8))),
+        "is_transactional": is_transactional(batches),
+        "is_control": is_control(batches),
+        "delete_horizon_ms": _where_not(~has_delete_horizon(batches), batches["base_timestamp_ms"]),
+        "base_timestamp_ms": _where_not(untimed | wrapped, batches["base_timestamp_ms"]),
+        "max_timestamp_ms": _where_not(untimed, batches["max_timestamp_ms"]),
+        "entry_slot": _where_not(slots == NONE, slots),
+    }
+
+
+def entry_slots(batches: np.ndarray, entries: np.ndarray) -> np.ndarray:
+    """For each batch the slot of the index entry that points at it, or NONE.
+
+    Of several the one whose offset the batch holds: a wrong entry may point at another's batch.
+    """
+    slots = np.full(len(batches), NONE)
+    rows = starting_at(batches, entries["position"])
+    entries, rows = entries[rows != NONE], rows[rows != NONE]
+    holds = (batches["base_offset"][rows] <= entries["offset"]) & (entries["offset"] <= batches["last_offset"][rows])
+    for chosen in (~holds, holds):
+        slots[rows[chosen]] = entries["slot"][chosen]
+    return slots
+
+
+def no_timestamp(batches: np.ndarray) -> np.ndarray:
+    """Whether each batch is of the format without timestamps: magic 0."""
+    return batches["magic"] < 1
+
+
+def _where_not(absent: np.ndarray, values: np.ndarray) -> pa.Array:
+    return pa.array(np.ascontiguousarray(values), mask=absent)
+
+
+def _as(column: pa.Array | np.ndarray, kind: pa.DataType) -> pa.Array:
+    return (column if isinstance(column, pa.Array) else pa.array(np.ascontiguousarray(column))).cast(kind)

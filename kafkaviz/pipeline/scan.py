@@ -1,0 +1,143 @@
+"""What a task does: one pass over each of its stretches; the rows go to Parquet files aside, one summary a stretch comes back.
+
+Rows never leave the worker: the way through the JVM would cost them more processes and more memory than reading does.
+"""
+
+import uuid
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kafkaviz.analyse.infer import IntervalEvidence
+from kafkaviz.errors import KafkavizError
+from kafkaviz.log.segment import OFFSET_ENTRY, Index, Segment
+from kafkaviz.pipeline.catalog import Span
+from kafkaviz.pipeline.content import Content, Gaps, between, content, merged
+from kafkaviz.pipeline.plan import Stretch, Task, Wanted
+from kafkaviz.pipeline.rows import Columns, batch_columns, entry_columns, entry_slots, table
+from kafkaviz.pipeline.schema import ROW_TABLES, TABLES
+from kafkaviz.pipeline.summary import Slots, Summary
+
+ROWS_AT_ONCE = 65_536
+WITH_ROWS = ("active", "closed")  # a .deleted, .cleaned or .swap repeats rows that another file has, or had
+DICTIONARY = ["broker", "topic", "codec", "timestamp_type"]  # few values; the numbers differ from row to row
+
+
+def scan(task: Task, staging: Path) -> list[Summary]:
+    """Reads the task's stretches in order; what it wrote counts once the summaries are known, and not before.
+
+    staging: the run's own folder, with one for each table in it. A file that cannot be read becomes a problem in its
+    summary. A second attempt at the same task writes files of its own.
+    """
+    with ExitStack() as stack:
+        files = {name: stack.enter_context(RowFile(name, staging / name)) for name in ROW_TABLES}
+        return [_stretch(stretch, files) for stretch in task.stretches]
+
+
+class RowFile:
+    """A Parquet file that a task fills with rows of one table; it is created with its first row."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        """name: of the table; folder: where the file will lie, under a name that no other attempt has."""
+        self.name, self.rows = name, 0
+        self._path = folder / f"{name}-{uuid.uuid4().hex}.parquet"
+        self._writer: pq.ParquetWriter | None = None
+        self._waiting: list[tuple[Wanted, int, Columns]] = []
+        self._waiting_rows = 0
+
+    def __enter__(self) -> "RowFile":
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        if failure[0] is None:
+            self._write()
+        if self._writer is not None:
+            self._writer.close()
+
+    def add(self, owner: Wanted, columns: Columns, rows: int) -> None:
+        """More rows of a segment; those of several are written together."""
+        self._waiting.append((owner, rows, columns))
+        self._waiting_rows += rows
+        self.rows += rows
+        if self._waiting_rows >= ROWS_AT_ONCE:
+            self._write()
+
+    def span(self, first_row: int) -> Span | None:
+        """From that row to the last one; None if there is none."""
+        return Span(self._path.name, first_row, self.rows - first_row) if self.rows > first_row else None
+
+    def _write(self) -> None:
+        if not self._waiting_rows:
+            return
+        parts = [table(owner, columns, rows, TABLES[self.name]) for owner, rows, columns in self._waiting]
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(self._path, TABLES[self.name], compression="zstd", use_dictionary=DICTIONARY)
+        self._writer.write_table(pa.concat_tables(parts).combine_chunks())
+        self._waiting, self._waiting_rows = [], 0
+
+
+def _stretch(stretch: Stretch, files: Mapping[str, RowFile]) -> Summary:
+    """One pass over a stretch; the first of a segment has the rows of its indexes too."""
+    wanted, problems = stretch.wanted, []
+    segment = replace(wanted.segment)  # a copy, forgotten with what it has read of its indexes
+    files = files if segment.state in WITH_ROWS else {}
+    first_rows = {name: file.rows for name, file in files.items()}
+    offsets = _index(segment, "offset_index", problems)
+    slots = _slots(wanted, segment, offsets, files, problems) if stretch.start == 0 else Slots()
+    log = _log(stretch, segment, _by_position(offsets), files.get("batches"), problems)
+    spans = {name: span for name, file in files.items() if (span := file.span(first_rows[name]))}
+    return Summary(wanted.number, stretch.start, stretch.stop, *log, slots, spans, "; ".join(problems) or None)
+
+
+def _log(
+    stretch: Stretch, segment: Segment, entries: np.ndarray, rows: RowFile | None, problems: list[str]
+) -> tuple[int | None, Content, IntervalEvidence]:
+    """Where the scan ended, what it found, and what that says of the interval; entries by position."""
+    end, contents, gaps = None, [], Gaps(entries)
+    try:
+        for batches in (scan := segment.scan(stretch.start, stretch.stop)) if segment.log else ():
+            contents.append(content(batches))
+            gaps.add(batches)
+            end = int(batches["position"][-1] + batches["size_bytes"][-1])
+            if rows is not None:
+                rows.add(stretch.wanted, batch_columns(batches, entry_slots(batches, between(entries, batches))), len(batches))
+        end = scan.end.position if segment.log else None
+    except KafkavizError as fault:
+        problems.append(str(fault))
+    return end, merged(contents), gaps.evidence()
+
+
+def _slots(wanted: Wanted, segment: Segment, offsets: Index | None, files: Mapping[str, RowFile], problems: list[str]) -> Slots:
+    """Counts the slots of both indexes, and adds the rows of the written ones."""
+    times = _index(segment, "time_index", problems)
+    for name, index in (("offset_entries", offsets), ("time_entries", times)):
+        if index is not None and name in files:
+            files[name].add(wanted, entry_columns(index.entries), len(index.entries))
+    return Slots(
+        len(offsets.entries) if offsets else None,
+        len(times.entries) if times else None,
+        offsets.unwritten if offsets else None,
+        times.unwritten if times else None,
+    )
+
+
+def _index(segment: Segment, which: str, problems: list[str]) -> Index | None:
+    """segment.offset_index or .time_index; None where there is no such file, or none that can be read."""
+    if (segment.index if which == "offset_index" else segment.timeindex) is None:
+        return None
+    try:
+        return getattr(segment, which)
+    except KafkavizError as fault:
+        problems.append(str(fault))
+        return None
+
+
+def _by_position(index: Index | None) -> np.ndarray:
+    """The entries by position; Kafka writes them so, damage does not."""
+    entries = index.entries if index else np.empty(0, OFFSET_ENTRY)
+    return entries[np.argsort(entries["position"], kind="stable")]

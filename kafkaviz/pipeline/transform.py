@@ -1,0 +1,160 @@
+"""The tables segments and partitions, from what lies in the directories and what reading the segments told.
+
+Plain Arrow, not Spark: they have one row a segment, all of which the driver has in hand, since it commits by them. A frame
+would cost a Spark job for each, also in a run that has nothing to read and starts no Spark at all.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import pyarrow as pa
+
+from kafkaviz.analyse.infer import SegmentFacts, roll_reasons
+from kafkaviz.log.file import FileInfo
+from kafkaviz.log.partition import Partition
+from kafkaviz.pipeline.catalog import StoredSegment
+from kafkaviz.pipeline.inventory import Found
+from kafkaviz.pipeline.schema import FILE_KINDS, PARTITIONS, SEGMENTS
+from kafkaviz.pipeline.summary import SegmentRead
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the files of a segment told when they were read; None where they do not tell, or could not be read."""
+
+    batches: int | None = None
+    records: int | None = None
+    first_offset: int | None = None
+    last_offset: int | None = None
+    min_timestamp_ms: int | None = None
+    max_timestamp_ms: int | None = None
+    offset_entries: int | None = None
+    time_entries: int | None = None
+    unwritten_offset_slots: int | None = None
+    unwritten_time_slots: int | None = None
+    valid_bytes: int | None = None
+    torn_bytes: int | None = None
+    interval_low_bytes: int | None = None
+    interval_high_bytes: int | None = None
+    first_batch: tuple[int, int, int] | None = None  # its bytes, largest timestamp and last offset
+
+
+FACT_COLUMNS = [one.name for one in fields(Facts) if one.name in SEGMENTS.names]
+
+
+def facts_of_read(found: Found, read: SegmentRead) -> Facts:
+    """What has just been read."""
+    interval = read.evidence.bounds()
+    told = {"interval_low_bytes": interval.low_bytes, "interval_high_bytes": interval.high_bytes, **vars(read.slots)}
+    if read.end_position is not None:
+        told |= {name: getattr(read.content, name) for name in FACT_COLUMNS if hasattr(read.content, name)}
+        told |= {"valid_bytes": read.end_position, "torn_bytes": found.segment.log.size_bytes - read.end_position}
+        told |= {"first_batch": first_batch(read)}
+    return Facts(**told)
+
+
+def first_batch(read: SegmentRead) -> tuple[int, int, int] | None:
+    """What a roll before this segment is judged by; None without a batch."""
+    content = read.content
+    return (content.first_batch_bytes, content.first_batch_max_timestamp_ms, content.first_batch_last_offset) if content.batches else None
+
+
+def facts_of_rows(rows: pa.Table, stored: Sequence[StoredSegment]) -> list[Facts]:
+    """What an earlier run had read: rows of the old table segments, and the same segments in the old description."""
+    told = rows.select(FACT_COLUMNS).to_pylist()
+    return [Facts(**row, first_batch=segment.first_batch) for row, segment in zip(told, stored, strict=True)]
+
+
+def segments_table(found: Sequence[Found], facts: Sequence[Facts]) -> pa.Table:
+    """A row a segment, in the order given; facts[n] is what found[n] told."""
+    reasons = _roll_reasons(found, facts)
+    rows = [
+        {
+            "broker": one.broker,
+            "topic": one.partition.topic,
+            "partition": one.partition.partition,
+            "base_offset": one.segment.base_offset,
+            "state": one.segment.state,
+            **_file_columns(one),
+            **{name: getattr(told, name) for name in FACT_COLUMNS},
+            "roll_reason": reasons.get(one.stored.key),
+        }
+        for one, told in zip(found, facts, strict=True)
+    ]
+    return pa.Table.from_pylist(rows, SEGMENTS)
+
+
+def partitions_table(partitions: Iterable[tuple[str, Partition]], found: Sequence[Found], facts: Sequence[Facts]) -> pa.Table:
+    """A row a partition directory; each comes with its broker's name."""
+    live = _live(found, facts)
+    rows = [
+        {
+            "broker": broker,
+            "topic": partition.topic,
+            "partition": partition.partition,
+            "directory": partition.directory,
+            "state": partition.state,
+            "topic_id": partition.topic_id,
+            "segments": len(partition.live),
+            "log_start_offset": partition.log_start_offset,
+            "high_watermark": partition.high_watermark,
+            "recovery_point": partition.recovery_point,
+            "log_end_offset": _log_end_offset(live.get((broker, partition.directory))),
+        }
+        for broker, partition in partitions
+    ]
+    return pa.Table.from_pylist(rows, PARTITIONS)
+
+
+Live = list[tuple[Found, Facts]]
+
+
+def _live(found: Sequence[Found], facts: Sequence[Facts]) -> Mapping[tuple[str, str], Live]:
+    """Of each partition directory the segments that a broker serves, in order."""
+    live: dict[tuple[str, str], Live] = defaultdict(list)
+    for one, told in zip(found, facts, strict=True):
+        if one.segment.log and one.segment.state in ("active", "closed"):
+            live[one.broker, one.partition.directory].append((one, told))
+    return live
+
+
+def _roll_reasons(found: Sequence[Found], facts: Sequence[Facts]) -> dict[tuple, str | None]:
+    """Why each closed segment was rolled, by StoredSegment.key."""
+    reasons: dict[tuple, str | None] = {}
+    for live in _live(found, facts).values():
+        told = roll_reasons([_segment_facts(one, facts) for one, facts in live])
+        reasons |= {one.stored.key: reason for (one, _), reason in zip(live, told, strict=True)}
+    return reasons
+
+
+def _segment_facts(one: Found, told: Facts) -> SegmentFacts:
+    size_bytes, max_timestamp_ms, last_offset = told.first_batch or (0, -1, -1)
+    return SegmentFacts(
+        one.segment.base_offset,
+        one.segment.log.size_bytes,
+        size_bytes,
+        max_timestamp_ms,
+        last_offset,
+        -1 if told.max_timestamp_ms is None else told.max_timestamp_ms,
+        told.offset_entries or 0,
+        told.time_entries or 0,
+    )
+
+
+def _log_end_offset(live: Live | None) -> int | None:
+    """One past the last batch of the newest segment; its base offset when it is empty."""
+    if not live or live[-1][1].batches is None:
+        return None
+    newest, told = live[-1]
+    return newest.segment.base_offset if told.last_offset is None else told.last_offset + 1
+
+
+def _file_columns(one: Found) -> dict[str, int]:
+    columns: dict[str, int] = {}
+    for kind in FILE_KINDS:
+        file: FileInfo | None = getattr(one.segment, kind)
+        if file is not None:
+            facts = {"bytes": file.size_bytes, "allocated_bytes": file.allocated_bytes, "mtime_ns": file.mtime_ns}
+            columns |= {f"{kind}_{fact}": value for fact, value in facts.items()}
+    return columns
