@@ -19,7 +19,8 @@ DONE = ("done", "fresh")
 KEY = [("closed", "closed"), ("active", "active"), ("deleted", "deleted"), ("torn", "torn"), ("dense", "index, sparse to dense")]
 COLUMNS = {
     "Topic-partition": st.column_config.TextColumn(width=158),
-    "Offsets": st.column_config.TextColumn(alignment="right"),
+    "Offsets": st.column_config.TextColumn(alignment="right", width=110),
+    "Codec": st.column_config.TextColumn(width=140),
     "Newest record (UTC)": st.column_config.NumberColumn(alignment="left", width=150),
 }
 
@@ -90,9 +91,9 @@ def doors(place: Place, known: Overview) -> None:
     """Three ways on: learn, inspect, tune."""
     st.space(16)
     ways = [
-        ("Learn", "See three files find a record, on a small segment", table.telling(known) or table.largest(known)),
-        ("Inspect", "Open the largest segment, down to its bytes", table.largest(known)),
-        ("Tune", "Where is the index dense, and where sparse?", None),
+        ("Learn", "See how three files find a record", table.telling(known) or table.largest(known)),
+        ("Inspect", "Open a segment, down to its bytes", table.largest(known)),
+        ("Tune", "Where is the index dense or sparse?", None),
     ]
     for column, (name, text, target) in zip(st.columns(3, gap=12), ways, strict=True):
         with column.container(key=f"kv_door_{name.lower()}"):
@@ -100,7 +101,7 @@ def doors(place: Place, known: Overview) -> None:
                 st.page_link(pages()["Segment"].script, label=name, query_params=state.address(place.directory, *target))
             else:
                 st.button(name, type="tertiary", key=f"kv_way_{name.lower()}", on_click=_by_density)
-            with st.container(horizontal=True, gap=14):
+            with st.container(horizontal=True, gap=14, wrap=False):
                 art(name.lower(), 64, 46)
                 st.html(f'<div class="kv-door">{parts.text(text)}</div>')
 
@@ -176,7 +177,7 @@ def progress_strip(here: Listed) -> None:
             again = "Try again" if progress.state == "failed" else "Start again"
             st.button(again, type="tertiary", key="kv_work_again", on_click=cache.ingests().again, args=(here,))
         else:
-            st.button("Cancel", type="tertiary", key="kv_work_cancel", on_click=ingest.cancel)
+            st.button("Cancel", type="tertiary", key="kv_work_cancel", on_click=cache.ingests().cancel, args=(here,))
 
 
 @st.fragment

@@ -21,6 +21,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 
 UNKNOWN = -1
+IN_USE = ("active", "closed")
 KINDS = ("closed", "active", "deleted", "cleaned", "swap")  # a segment of a directory that is no longer in use counts as deleted
 SEGMENT = np.dtype(
     [
@@ -42,7 +43,7 @@ SEGMENT = np.dtype(
     ]
 )
 COUNTED = ("batches", "records", "valid_bytes", "torn_bytes", "last_offset", "max_timestamp_ms", "offset_entries", "time_entries")
-KEY = ("topic", "partition", "base_offset", "state", "log_bytes", "log_mtime_ns")  # of a row in a catalog's segments table
+KEY = ("directory", "base_offset", "suffix", "log_bytes", "log_mtime_ns")  # what a row of a catalog's segments table stands for
 READ_BYTES = 64 << 20  # more index than this is left to the pipeline
 READ_FILES = 4000
 FEW_ENTRIES = 4  # enough to see how they point
@@ -199,8 +200,7 @@ def _listed(place: int, partition: Partition) -> list[tuple]:
 
 def kind(partition: Partition, segment: Segment) -> str:
     """One of KINDS: how the segment is drawn and counted."""
-    in_use = segment.state in ("active", "closed")
-    return "deleted" if in_use and partition.state != "current" else segment.state
+    return "deleted" if segment.state in IN_USE and partition.state != "current" else segment.state
 
 
 def readable(broker: Broker) -> bool:
@@ -239,7 +239,7 @@ def _joined(found: Sequence[tuple[int, np.ndarray]]) -> Entries:
 
 
 def with_batches(overview: Overview, read: Mapping[str, Sequence], codecs: Mapping[tuple[str, int], tuple[str, ...]]) -> Overview:
-    """Adds what a catalog knows: its segments table as columns, and the codecs by topic and partition.
+    """Adds what a catalog knows: its segments table as columns, with directory and suffix, and the codecs by topic and partition.
 
     A row counts for a segment when its log has the same length and time: a file that changed since is unknown again. A null says that
     the file could not be read: the segment is left out.
@@ -260,9 +260,9 @@ def with_batches(overview: Overview, read: Mapping[str, Sequence], codecs: Mappi
 def _keys(broker: Broker) -> list[tuple]:
     """KEY of each segment, in the order of Overview.segments."""
     return [
-        (one.topic, one.partition, segment.base_offset, segment.state, *_stamp(segment))
-        for one in broker.partitions
-        for segment in one.segments
+        (partition.directory, segment.base_offset, "" if segment.state in IN_USE else segment.state, *_stamp(segment))
+        for partition in broker.partitions
+        for segment in partition.segments
     ]
 
 

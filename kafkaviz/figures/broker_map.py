@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -19,7 +20,9 @@ STRIP_CELLS = 240  # of the density strip, over the longest row
 DENSE_BYTES = 1200  # an entry this often is as dense as the strip's colour gets
 DENSE_TEXT_BYTES = 2500  # below: the number at the row's end is blue
 ENTRIES_TO_COMPARE = 5  # fewer entries say little about a density
-TEXT_ROOM = 1.185  # of the longest row: words stand behind the bars
+PLOT_PX = 754  # of a page 1280 px wide: what words need is reckoned by it
+BARS_SHARE = 0.88  # of the axis: words stand behind the bars
+WORDS_PX, CHARACTER_PX = 22, 5.8  # of a torn end's mark, and of each character behind it
 TICKS = 6
 
 ROW_PX, BAR_PX, BAR_TOP_PX, STRIP_PX, STRIP_TOP_PX = 22, 10, 4, 3, 16
@@ -212,11 +215,23 @@ def _number(count: int) -> str:
     return NUMBERS[count] if count < len(NUMBERS) else units.group(count)
 
 
+class Drawn(NamedTuple):
+    """A figure, and the view it was drawn from."""
+
+    view: BrokerMapView
+    figure: go.Figure
+
+
+def drawn(shown: BrokerMapView, mode: str) -> Drawn:
+    """The view with its figure."""
+    return Drawn(shown, figure(shown, mode))
+
+
 def figure(shown: BrokerMapView, mode: str) -> go.Figure:
     """Draws the view in a mode, "light" or "dark"."""
     ink = theme.colours(mode)
     rows = len(shown.rows)
-    axis_bytes = (shown.longest_bytes or 1) * TEXT_ROOM
+    axis_bytes = _axis_bytes(shown)
     fig = go.Figure([_density(shown, ink), *_segments(shown, axis_bytes, ink), *_torn(shown, axis_bytes, ink)])
     values = _ticks(shown.longest_bytes)
     axis = {"ticks": "", "automargin": False, "fixedrange": True}
@@ -231,6 +246,12 @@ def figure(shown: BrokerMapView, mode: str) -> go.Figure:
         annotations=[note for number, row in enumerate(shown.rows) for note in _notes(number, row, axis_bytes, ink)] + _axis_title(ink),
     )
     return fig
+
+
+def _axis_bytes(shown: BrokerMapView) -> float:
+    """What the axis stands for: the longest row and some room, more where words need it."""
+    shares = [(row.log_bytes, 1 - (WORDS_PX + CHARACTER_PX * len(row.torn)) / PLOT_PX) for row in shown.rows if row.torn]
+    return max(1.0, shown.longest_bytes / BARS_SHARE, *(log_bytes / share for log_bytes, share in shares))
 
 
 def _ticks(longest: int) -> list[int]:
@@ -360,4 +381,4 @@ def _note(text: str, y: float, size: float, colour: str, anchor: str) -> dict:
 
 def _axis_title(ink: Mapping[str, str]) -> list[dict]:
     note = _note("log bytes an entry", 0, 12, ink["ink_3"], "right")
-    return [note | {"xref": "paper", "x": 1, "xshift": RIGHT_PX, "yref": "paper", "yshift": -3, "yanchor": "top"}]
+    return [note | {"xref": "paper", "x": 1, "xshift": RIGHT_PX, "yref": "paper", "yshift": 0, "yanchor": "top"}]

@@ -9,6 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,9 +24,7 @@ from kafkaviz.log import archive
 from kafkaviz.log.broker import Broker, open_broker
 
 if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
-    from kafkaviz.figures.broker_map import BrokerMapView
+    from kafkaviz.figures.broker_map import Drawn
     from kafkaviz.pipeline.catalog import Catalog
     from kafkaviz.pipeline.job import Ingest
 
@@ -124,8 +123,8 @@ def _small(key: str, _broker: Broker) -> Overview:
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
 def _full(key: str, stamp: int, _broker: Broker) -> Overview:
-    read = _catalog(str(catalog_path(_broker)), stamp)
-    return table.with_batches(_small(key, _broker), read.table("segments").to_pydict(), _codecs(read))
+    small, read = _small(key, _broker), _catalog(str(catalog_path(_broker)), stamp)
+    return table.with_batches(small, _segments(read), _codecs(read)) if read else small
 
 
 def overview(here: Listed) -> Overview:
@@ -134,34 +133,32 @@ def overview(here: Listed) -> Overview:
     return _small(here.key, here.broker) if stamp is None else _full(here.key, stamp, here.broker)
 
 
-class Drawn(NamedTuple):
-    """A figure and the view it was drawn from."""
-
-    view: "BrokerMapView"
-    figure: "Figure"
-
-
-@st.cache_resource(max_entries=4 * KEPT, show_spinner=False)
-def _broker_map(key: str, stamp: int | None, order: str, page: int, mode: str, _here: Listed) -> Drawn:
-    from kafkaviz.figures import broker_map as chart  # plotly takes half a second to import: what stands above the map need not wait
-
-    view = chart.view(overview(_here), order, page * chart.ROWS, torn(_here))
-    return Drawn(view, chart.figure(view, mode))
-
-
-def broker_map(here: Listed, order: str, page: int, mode: str) -> Drawn:
-    """The map in an order, its rows page by page from 0, in the mode "light" or "dark"."""
-    return _broker_map(here.key, catalog_stamp(here.broker), order, page, mode, here)
+def _segments(read: "Catalog") -> dict[str, list]:
+    """The table of segments as columns, with each one's directory and suffix."""
+    stored = {name: [getattr(one, name) for one in read.info.segments] for name in ("directory", "suffix")}
+    wanted = [name for name in (*table.KEY, *table.COUNTED) if name not in stored]
+    return stored | read.table("segments", columns=list(dict.fromkeys(wanted))).to_pydict()
 
 
 def _codecs(read: "Catalog") -> dict[tuple[str, int], tuple[str, ...]]:
     """The codecs in use, by topic and partition."""
+    columns = ["topic", "partition", "codec"]
     found: dict[tuple[str, int], set[str]] = {}
-    for row in (
-        read.table("batches", columns=["topic", "partition", "codec"]).group_by(["topic", "partition", "codec"]).aggregate([]).to_pylist()
-    ):
+    for row in read.table("batches", columns=columns).group_by(columns).aggregate([]).to_pylist():
         found.setdefault((row["topic"], row["partition"]), set()).add(row["codec"])
     return {key: tuple(sorted(codecs)) for key, codecs in found.items()}
+
+
+@st.cache_resource(max_entries=4 * KEPT, show_spinner=False)
+def _broker_map(key: str, stamp: int | None, order: str, page: int, mode: str, _here: Listed) -> "Drawn":
+    from kafkaviz.figures import broker_map as chart  # plotly takes half a second to import: what stands above the map need not wait
+
+    return chart.drawn(chart.view(overview(_here), order, page * chart.ROWS, torn(_here)), mode)
+
+
+def broker_map(here: Listed, order: str, page: int, mode: str) -> "Drawn":
+    """The map in an order, its rows page by page from 0, in the mode "light" or "dark"."""
+    return _broker_map(here.key, catalog_stamp(here.broker), order, page, mode, here)
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
@@ -199,18 +196,20 @@ def catalog_stamp(found: Broker) -> int | None:
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
-def _catalog(path: str, stamp: int) -> "Catalog":
+def _catalog(path: str, stamp: int) -> "Catalog | None":
+    """The catalog written at that moment; None where this version cannot read it: the next ingest replaces it."""
     from kafkaviz.pipeline import catalog
 
-    return catalog.read(Path(path))
+    try:
+        return catalog.read(Path(path))
+    except KafkavizError:
+        return None
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
 def _is_fresh(key: str, stamp: int, _broker: Broker) -> bool:
-    try:
-        return _catalog(str(catalog_path(_broker)), stamp).is_fresh([_broker])
-    except KafkavizError:
-        return False
+    read = _catalog(str(catalog_path(_broker)), stamp)
+    return bool(read and read.is_fresh([_broker]))
 
 
 def is_fresh(here: Listed) -> bool:
@@ -238,6 +237,15 @@ class Ingests:
         """A new ingest, because somebody asked for one."""
         with self._lock:
             return self._start(here)
+
+    def cancel(self, here: Listed) -> None:
+        """Ends the directory's ingest, if one runs; what it has read is thrown away."""
+        with self._lock:
+            ingest, _ = self._started.get(here.broker.source, (None, 0.0))
+        if ingest:
+            ingest.cancel()
+            with suppress(KafkavizError):
+                ingest.wait(0)  # raises that it was cancelled, and is that from then on, even while Spark still starts
 
     def _start(self, here: Listed) -> "Ingest":
         from kafkaviz.pipeline import job

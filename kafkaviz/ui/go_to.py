@@ -13,6 +13,7 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.ui import parts, pick, state
+from kafkaviz.ui.components import focus
 from kafkaviz.ui.pick import Place
 
 MOST = 6  # of a kind
@@ -40,6 +41,7 @@ def dialog(place: Place, text: str, pages: Mapping[str, tuple]) -> None:
         key="kv_goto_text",
         label_visibility="collapsed",
     )
+    focus()
     with st.container(key="kv_found", gap=None):
         heading = None
         for one in found(place, asked or "", {name: kept for name, (_, kept) in pages.items()}):

@@ -27,6 +27,8 @@ def text(progress: "Progress") -> str:
         return "Spark was cancelled"
     if progress.state == "writing":
         return f"Spark: all of {units.size(progress.total_bytes)} read, writing the catalog"
+    if progress.state == "reading" and not progress.done_bytes:
+        return f"Spark: reading {units.size(progress.total_bytes)}"
     if progress.state == "reading":
         return f"Spark: {units.size(progress.done_bytes)} of {units.size(progress.total_bytes)} read"
     return "Spark is starting"

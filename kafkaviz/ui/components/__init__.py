@@ -28,7 +28,7 @@ def _text(file: str) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
-_art, _copy_link, _theme_button, _keys = map(door, ("art", "copy_link", "theme_button", "keys"))
+_art, _copy_link, _theme_button, _keys, _focus = map(door, ("art", "copy_link", "theme_button", "keys", "focus"))
 
 
 @cache
@@ -57,3 +57,8 @@ def keys(listen: str) -> str | None:
     Also tells screen readers which page is the current one, and makes arrows and Enter work in the Go to dialog.
     """
     return _keys(key="kv_listener", data={"listen": listen}, on_pressed_change=lambda: None, width="content", height="content").pressed
+
+
+def focus() -> None:
+    """Puts the cursor into the field of the dialog that this stands in."""
+    _focus(key="kv_focus", data={}, width="content", height="content")

@@ -6,8 +6,8 @@ export default function ({ parentElement: root, data }) {
     for (const path of data.paths) localStorage.setItem(`stActiveTheme-${base}${path}-v2`, JSON.stringify(theme));
     location.reload();
   };
-  const name = dark ? 'Light' : 'Dark';
-  const button = H('button', { class: 'btn q ico', type: 'button', title: name, 'aria-label': `${name} theme` }, icon(dark ? 'light_mode' : 'dark_mode'));
-  button.onclick = () => choose(name);
-  root.replaceChildren(...[...root.children].filter(child => child.tagName === 'STYLE'), button);
+  const button = H('button', { class: 'btn q ico', type: 'button', title: 'Light or dark', 'aria-label': 'Light or dark' }, icon(dark ? 'light_mode' : 'dark_mode'));
+  button.onclick = () => choose(dark ? 'Light' : 'Dark');
+  root.querySelector('.btn')?.remove();
+  root.append(button);
 }
