@@ -49,12 +49,13 @@ def test_help_ends_with_an_example(command, capsys):
 
 
 @pytest.mark.parametrize("line", ["", "no-such-command", "app --port 0", "app --port http", "app --no-such-option"])
-def test_wrong_usage_is_2(line, capsys):
+def test_wrong_usage_is_2(line, capsys, server):
     """What is not understood ends with 2, and the reason on stderr."""
     with pytest.raises(SystemExit) as stop:
         main(line.split())
     assert stop.value.code == 2
     assert "error: " in capsys.readouterr().err.splitlines()[-1]
+    assert server == []
 
 
 def test_the_command_line_is_light():
@@ -129,7 +130,8 @@ def test_app_answers_soon(tmp_path):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "kafkaviz", "app", "--port", str(port)]
-    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}  # this checkout, whichever one is installed
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         try:
             assert wait_for(f"http://127.0.0.1:{port}/_stcore/health", seconds=30) == b"ok"
         finally:
