@@ -29,7 +29,7 @@ bench: $(INSTALLED) ## measure, and print the tables of benchmarks/README.md
 
 $(INSTALLED): requirements.txt requirements.lock pyproject.toml | $(PYTHON_OF_VENV)
 	@if [ -e $@ ]; then echo "The lists of packages have changed: bringing $(VENV) up to date."; \
-	else echo "Installing into $(VENV): about 1.2 GB, one to two minutes, once."; fi
+	else echo "Installing into $(VENV): about 1.4 GB, one to two minutes, once."; fi
 	@$(INSTALL) -r requirements.lock
 	@echo "Compiling the loops that read bytes, so that the first page is quick: a few seconds, once."
 	-@$(PYTHON_OF_VENV) -m kafkaviz warm
