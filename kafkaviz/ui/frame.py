@@ -190,8 +190,9 @@ def _menu(key: str, label: str, choices: list, about: str, name=str):
 
 
 def _readable(place: Place) -> list[Segment]:
-    """The segments of the topic-partition that have a log to show."""
-    return [one for one in place.partition.segments if one.log]
+    """The segments of the topic-partition that have a log to show; of one base offset the first, which is the plain one."""
+    first = {one.base_offset: one for one in reversed(place.partition.segments) if one.log}
+    return [first[base_offset] for base_offset in sorted(first)]
 
 
 def _to_segment(page: Page, place: Place, base_offset: int) -> None:
@@ -204,7 +205,7 @@ def _listen(page: Page, place: Place) -> None:
     if pressed == "?":
         _open("keys")
     elif pressed and place.segment:
-        around = [one.base_offset for one in _readable(place)]
+        around = sorted({place.segment.base_offset, *(one.base_offset for one in _readable(place))})
         at = around.index(place.segment.base_offset) + (1 if pressed == "]" else -1)
         if 0 <= at < len(around):
             _to_segment(page, place, around[at])
