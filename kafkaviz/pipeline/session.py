@@ -7,14 +7,13 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import kafkaviz
 from kafkaviz.pipeline.java import ensure_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOG4J = Path(__file__).with_name("log4j2.properties")
-CHECKOUT = Path(kafkaviz.__file__).resolve().parents[1]
+CHECKOUT = Path(__file__).resolve().parents[2]
 DRIVER_MEMORY = "512m"  # Spark refuses less than 450m; batch rows never reach the JVM
 ONE_AT_A_TIME = threading.Lock()
 
