@@ -25,7 +25,8 @@ def walk(data: bytes) -> tuple[list[dict], tuple[int, str]]:
 
 
 def _batch(data: bytes, at: int, length: int) -> dict:
-    base, _, epoch, magic, crc, attributes, delta, base_ms, max_ms, pid, pepoch, sequence, count = struct.unpack_from(">qiibIhiqqqhii", data, at)
+    header = struct.unpack_from(">qiibIhiqqqhii", data, at)
+    base, _, epoch, magic, crc, attributes, delta, base_ms, max_ms, pid, pepoch, sequence, count = header
     last = (base + delta + 2**63) % 2**64 - 2**63  # Java's long wraps
     return dict(
         position=at, size_bytes=12 + length, base_offset=base, last_offset=last, leader_epoch=epoch, magic=magic, attributes=attributes,
