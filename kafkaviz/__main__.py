@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from kafkaviz.errors import KafkavizError
 
 # Each is a module of kafkaviz.commands that imports only argparse at its top: `kafkaviz --help` reads them all.
-COMMANDS = ("app", "warm")
+COMMANDS = ("app", "ingest", "warm")
 USAGE_OR_INPUT = 2
 INTERRUPTED = 130
 

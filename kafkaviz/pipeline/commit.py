@@ -12,12 +12,14 @@ import fcntl
 import json
 import os
 import shutil
+import time
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TextIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -29,6 +31,7 @@ from kafkaviz.pipeline.schema import ROW_TABLES, TABLES
 
 LOCK = "_catalog.lock"
 STAGING = ".staging-"
+OWN_RUN_ENDS_WITHIN_S = 30
 
 
 class Busy(KafkavizError):
@@ -132,16 +135,28 @@ def workplace(path: Path) -> Iterator[Workplace]:
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """A lock that ends with its process, however that ends."""
-    with failing_kindly(path), open(path / LOCK, "a+") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            raise Busy(f"{path} is being written by another run (process {file.read().strip() or 'unknown'}); wait for it to end") from None
+    with failing_kindly(path):
+        file = open(path / LOCK, "a+")  # noqa: SIM115 - closed below; what happens meanwhile is not about this file
+    with file:
+        _lock(path, file)
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
         yield
+
+
+def _lock(path: Path, file: TextIO) -> None:
+    """Waits for a run of this process, a cancelled one that still ends; raises Busy for one of another."""
+    waits_until = time.monotonic() + OWN_RUN_ENDS_WITHIN_S
+    while True:
+        try:
+            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            holder = file.read().strip()
+        if holder != str(os.getpid()) or time.monotonic() > waits_until:
+            raise Busy(f"{path} is being written by another run (process {holder or 'unknown'}); wait for it to end")
+        time.sleep(0.1)
 
 
 def _read_old(path: Path) -> CatalogInfo | None:

@@ -12,12 +12,14 @@ from kafkaviz.pipeline.catalog import Catalog, CatalogInfo, Problem, StoredSegme
 from kafkaviz.pipeline.commit import Workplace, workplace
 from kafkaviz.pipeline.inventory import Found, Inventory, inventory, is_readable
 from kafkaviz.pipeline.plan import Task, Wanted, in_one_piece, plan
-from kafkaviz.pipeline.run import Ingest
+from kafkaviz.pipeline.run import Cancelled, Done, Failed, Ingest, Progress
 from kafkaviz.pipeline.summary import SegmentRead, Summary, from_arrow, whole
 from kafkaviz.pipeline.transform import Facts, facts_of_read, facts_of_rows, first_batch, partitions_table, segments_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+__all__ = ["Cancelled", "Done", "Failed", "Ingest", "Progress", "ingest", "start_ingest"]
 
 
 def start_ingest(directories: Iterable[Path | str], catalog_path: Path | str, master: str = "local[*]", full: bool = False) -> Ingest:
@@ -42,7 +44,8 @@ def ingest(run: Ingest, directories: Sequence[Path], catalog_path: Path, master:
             return old
         known = found.known(old)
         wanted = unknown_segments(found, known)
-        reads = read_segments(run, wanted, place.make_staging(), master) if wanted else {}
+        staging = place.make_staging()
+        reads = read_segments(run, wanted, staging, master) if wanted else {}
         run.enter("writing")
         stored, facts = put_together(place, found, known, reads)
         place.write("segments", segments_table(found.segments, facts))

@@ -4,6 +4,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -98,8 +99,9 @@ class Ingest:
             self._cancelled.set()
             self._state = "cancelled"
         if self._spark is not None:
-            # Future jobs too: the run may be between asking for a job and Spark's knowing of it.
-            self._spark.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(self.group)
+            with suppress(Exception):  # without its JVM the run ends anyway
+                # Future jobs too: the run may be between asking for a job and Spark's knowing of it.
+                self._spark.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(self.group)
         self._thread.join(CANCELLED_WITHIN_S)
         self._over.set()
 

@@ -1,0 +1,106 @@
+"""kafkaviz ingest: reads whole broker directories on Spark into a catalog of Parquet tables."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kafkaviz.pipeline.catalog import CatalogInfo
+    from kafkaviz.pipeline.job import Ingest, Progress
+
+LINE_EVERY_S, PLAIN_EVERY_S = 0.2, 5.0
+EPILOG = """\
+--json prints one object: catalog (the folder); broker, a list of {name, path, node_id, cluster_id}; read, {segments, bytes of .log};
+kept, {segments}: those that have not changed since the last run; rows, {table: number}; problems, a list of {path, what}; seconds.
+
+On a cluster every worker must see the directories and OUT at the same paths, and have kafkaviz installed.
+
+Example: kafkaviz ingest /var/lib/kafka/data --catalog catalog"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Adds `ingest` to the command line."""
+    parser = subparsers.add_parser(
+        "ingest",
+        help="read broker directories into a catalog",
+        description="Reads every segment of the directories on Spark and writes OUT, a catalog of Parquet tables that holds these "
+        "directories and no others. Run again, it reads only what has changed. Nothing in the directories is changed.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("directories", metavar="DIR", nargs="+", type=Path, help="a broker directory, or a .tar, .tar.gz or .zip of one")
+    parser.add_argument("--catalog", metavar="OUT", required=True, type=Path, help="the folder of the catalog; made if it is not there")
+    parser.add_argument("--master", metavar="M", default="local[*]", help="the Spark master to run on (default: %(default)s)")
+    parser.add_argument("--full", action="store_true", help="read everything again, also what has not changed")
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs the ingest to its end; Ctrl-C cancels it and leaves the catalog as it was."""
+    from kafkaviz.pipeline.job import start_ingest
+
+    ingest = start_ingest(args.directories, args.catalog, args.master, args.full)
+    try:
+        info = _watch(ingest)
+    except KeyboardInterrupt:
+        ingest.cancel()
+        raise
+    result = _result(args.catalog, info, ingest)
+    print(json.dumps(result) if args.json else _words(result))
+    return 0
+
+
+def _watch(ingest: "Ingest") -> "CatalogInfo":
+    """Shows the progress on stderr: one line that changes on a terminal, else a line now and then where there is something new."""
+    terminal, shown = sys.stderr.isatty(), ""
+    try:
+        while (info := ingest.wait(LINE_EVERY_S if terminal else PLAIN_EVERY_S)) is None:
+            told = _progress_words(ingest.progress())
+            if terminal:
+                sys.stderr.write(f"\r{told}\x1b[K")
+            elif told != shown:
+                sys.stderr.write(f"{told}\n")
+            shown = told
+            sys.stderr.flush()
+        return info
+    finally:
+        if terminal and shown:
+            sys.stderr.write("\r\x1b[K")
+
+
+def _progress_words(progress: "Progress") -> str:
+    from kafkaviz import units
+
+    if progress.state != "reading":
+        return {"starting": "Spark is starting", "writing": "writing the catalog"}.get(progress.state, progress.state)
+    speed = f", {units.rate(progress.bytes_per_s)}" if progress.bytes_per_s else ""
+    done, total = units.size(progress.done_bytes), units.size(progress.total_bytes)
+    return f"reading: {done} of {total}, task {progress.done_tasks} of {progress.total_tasks}{speed}"
+
+
+def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest") -> dict:
+    return {
+        "catalog": str(catalog),
+        "broker": [
+            {"name": one.broker, "path": str(one.path), "node_id": one.node_id, "cluster_id": one.cluster_id} for one in info.sources
+        ],
+        "read": {"segments": ingest.done.read_segments, "bytes": ingest.done.read_bytes},
+        "kept": {"segments": ingest.done.kept_segments},
+        "rows": info.rows,
+        "problems": [vars(problem) for problem in info.problems],
+        "seconds": round(ingest.done.seconds, 3),
+    }
+
+
+def _words(result: dict) -> str:
+    from kafkaviz import units
+
+    read, kept = result["read"]["segments"], result["kept"]["segments"]
+    lines = [f"{result['catalog']}: {', '.join(broker['name'] for broker in result['broker'])}"]
+    lines += [f"  {table:<15}{units.group(rows):>12}" for table, rows in result["rows"].items()]
+    lines += [f"read {units.group(read)} segments ({units.size(result['read']['bytes'])} of .log), kept {units.group(kept)}"]
+    lines += [f"not read: {problem['path']}: {problem['what']}" for problem in result["problems"]]
+    return "\n".join([*lines, f"in {units.duration(1000 * result['seconds'])}"])
