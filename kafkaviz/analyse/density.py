@@ -1,0 +1,39 @@
+"""How densely an index samples its log: the bytes between entries, and the batches that have none.
+
+Entries at positions 5000, 10000 and 16000 leave gaps of 5000, 5000 and 6000 bytes: the first is counted from byte 0.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Density:
+    """The gaps of one .index, each a gap that is there (no mean of two), and the batches a search must step to; None without an entry."""
+
+    gap_min_bytes: int | None
+    gap_median_bytes: int | None
+    gap_p99_bytes: int | None
+    batches: int
+    never_indexed: int
+
+
+def gaps(entries: np.ndarray) -> np.ndarray:
+    """The bytes of .log between each entry and the one before it; negative where positions do not grow."""
+    return np.diff(entries["position"], prepend=0)
+
+
+def density(entries: np.ndarray, batch_slot: np.ndarray) -> Density:
+    """How dense the entries of an .index lie in its log.
+
+    batch_slot: each batch's own entry or -1, as links.Links has it. Gaps that are not above 0 are damage and left out.
+    """
+    ordered = np.sort(gaps(entries))
+    ordered = ordered[ordered > 0]
+    quantiles = [_quantile(ordered, share) for share in (0, 0.5, 0.99)]
+    return Density(*quantiles, batches=len(batch_slot), never_indexed=int(np.count_nonzero(batch_slot < 0)))
+
+
+def _quantile(ordered: np.ndarray, share: float) -> int | None:
+    return int(ordered[min(len(ordered) - 1, int(share * len(ordered)))]) if len(ordered) else None

@@ -1,0 +1,170 @@
+"""The facts beside the segment ruler: each file in a few figures, as text."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kafkaviz import units
+from kafkaviz.analyse.anatomy import Anatomy
+from kafkaviz.analyse.density import density
+from kafkaviz.analyse.infer import interval_bounds
+from kafkaviz.analyse.links import NONE
+from kafkaviz.figures.segment_ruler import closing
+from kafkaviz.format import offset_index, time_index
+
+DAY_MS = 86_400_000
+ROLLS = {
+    "size": "size",
+    "time": "time",
+    "offset-index-full": "full offset index",
+    "time-index-full": "full time index",
+    "offset-overflow": "offset overflow",
+}
+TAILS = {"torn": "torn", "zeros": "zeros", "garbage": "no batch"}
+
+
+class Fact(NamedTuple):
+    """A label, its value, what stands behind it in small letters, and the exact value on hover; wrong ones are drawn as such."""
+
+    label: str
+    value: str
+    small: str = ""
+    hover: str = ""
+    wrong: bool = False
+
+
+def facts(anatomy: Anatomy, roll_reason: str | None) -> list[tuple[str, str, list[Fact]]]:
+    """A colour, a file and its facts, for the three files. roll_reason: of a closed segment, as analyse.infer has it."""
+    return [
+        ("log", ".log", _log(anatomy, roll_reason)),
+        ("offset", ".index", _index(anatomy)),
+        ("time", ".timeindex", _times(anatomy)),
+    ]
+
+
+def _log(anatomy: Anatomy, roll_reason: str | None) -> list[Fact]:
+    batches, log = anatomy.batches, anatomy.segment.log
+    if log is None:
+        return [Fact("File", "missing", wrong=True)]
+    rows = [_bytes(anatomy)] if not len(batches) else [*_contents(batches), _bytes(anatomy), *_span(batches)]
+    rows.append(_state(anatomy, roll_reason))
+    if anatomy.tail:
+        words = f"{units.size(anatomy.tail.size_bytes)}, {TAILS[anatomy.tail.kind]}"
+        rows.append(Fact("After the last batch", words, hover=f"{units.group(anatomy.tail.size_bytes)} B", wrong=True))
+    return rows
+
+
+def _contents(batches: np.ndarray) -> list[Fact]:
+    first, sizes = int(batches["base_offset"][0]), batches["size_bytes"]
+    low, high, last = int(sizes.min()), int(sizes.max()), units.group(int(batches["last_offset"].max()))
+    known = bool((batches["record_count"] >= 0).all())
+    return [
+        Fact("Offsets", f"{units.group(first)} – {last}" if first >= 0 else f"up to {last}"),
+        Fact(
+            "Records",
+            units.group(int(batches["record_count"].sum())) if known else units.MISSING,
+            hover="" if known else "compressed wrappers do not tell",
+        ),
+        Fact(
+            "Batches",
+            units.group(len(batches)),
+            f"of {units.group(low)}–{units.group(high)} B" if low < high else f"of {units.group(low)} B",
+        ),
+    ]
+
+
+def _bytes(anatomy: Anatomy) -> Fact:
+    return Fact("Bytes", units.size(anatomy.end.position), hover=f"{units.group(anatomy.end.position)} B")
+
+
+def _span(batches: np.ndarray) -> list[Fact]:
+    """The first record's time and the newest one's; the day is told where they are of different days."""
+    newest = batches["max_timestamp_ms"]
+    first = int(batches["base_timestamp_ms"][0] if not batches["attributes"][0] & 0x08 else newest[0])
+    last = int(newest.max())
+    days = first >= 0 and last - first >= DAY_MS
+    shown = (lambda ms: units.moment(ms, fraction=False)) if days else units.clock
+    return [Fact("First record", shown(first), hover=_utc(first)), Fact("Newest record", shown(last), hover=_utc(last))]
+
+
+def _utc(ms: int) -> str:
+    return f"{units.moment(ms)} UTC" if ms >= 0 else "no timestamp"
+
+
+def _state(anatomy: Anatomy, roll_reason: str | None) -> Fact:
+    if anatomy.segment.state != "closed":
+        return Fact("State", anatomy.segment.state)
+    if roll_reason is None:
+        return Fact("Rolled by", units.MISSING, hover="no setting explains it: compacted, truncated, or too few segments to tell")
+    return Fact("Rolled by", ROLLS[roll_reason], "(inferred)", "from the sizes, times and entries of this topic-partition’s segments")
+
+
+def _index(anatomy: Anatomy) -> list[Fact]:
+    index, wrong = anatomy.index, anatomy.links.wrong_entries
+    if anatomy.segment.index is None:
+        return [Fact("File", "missing", wrong=True), *_unindexed(anatomy)]
+    dense = density(index.entries, anatomy.links.batch_slot)
+    rows = [_entries(anatomy, "index", offset_index.ENTRY.itemsize)]
+    if len(index.entries):
+        rows.append(Fact("Gap, median", f"{units.group(dense.gap_median_bytes)} B"))
+        rows.append(Fact("Gap, min – p99", f"{units.group(dense.gap_min_bytes)} – {units.group(dense.gap_p99_bytes)} B"))
+        rows += _interval(anatomy)
+    if len(wrong):
+        rows.append(Fact("Leads astray", _slots(wrong), wrong=True))
+    if index.trailing_bytes:
+        rows.append(Fact("After the last slot", f"{index.trailing_bytes} B", wrong=True))
+    if index.unwritten:
+        rows.append(Fact("Never written", f"{units.group(index.unwritten)} slots"))
+    return [*rows, *_unindexed(anatomy)]
+
+
+def _entries(anatomy: Anatomy, kind: str, entry_bytes: int) -> Fact:
+    index, file = (anatomy.index, anatomy.segment.index) if kind == "index" else (anatomy.times, anatomy.segment.timeindex)
+    count = len(index.entries)
+    whole = "no slack" if count * entry_bytes == file.size_bytes else f"of {units.size(file.size_bytes)}"
+    joint = " " if whole.startswith("of") else ", "
+    return Fact(
+        "Entries",
+        units.group(count),
+        f"= {units.group(count * entry_bytes)} B{joint}{whole}",
+        f"{units.group(file.size_bytes)} B in the file",
+    )
+
+
+def _interval(anatomy: Anatomy) -> list[Fact]:
+    bounds = interval_bounds(anatomy.batches, anatomy.index.entries)
+    if bounds.high_bytes is None:
+        return []
+    hover = "index.interval.bytes lies between the longest run without an entry and the shortest with one"
+    hover += f"; {bounds.restarts} longer runs are restarts" if bounds.restarts else ""
+    low = units.group(bounds.low_bytes) if bounds.low_bytes is not None else "0"
+    return [Fact("Interval was", f"{low} – {units.group(bounds.high_bytes)} B", hover=hover)]
+
+
+def _unindexed(anatomy: Anatomy) -> list[Fact]:
+    count, never = len(anatomy.batches), int(np.count_nonzero(anatomy.links.batch_slot == NONE))
+    return [Fact("Never indexed", units.group(never), f"batches, {units.share(never, count)}")] if count else []
+
+
+def _times(anatomy: Anatomy) -> list[Fact]:
+    links, times = anatomy.links, anatomy.times
+    if anatomy.segment.timeindex is None:
+        return [Fact("File", "missing", wrong=True)]
+    rows = [_entries(anatomy, "timeindex", time_index.ENTRY.itemsize)]
+    if len(anatomy.index.entries):
+        rows.append(Fact("Index points without", units.group(int(np.count_nonzero(links.entry_time == NONE))), "no newer record"))
+    when, alone = closing(anatomy), int(np.count_nonzero(links.time_slot == NONE))
+    rows.append(Fact(f"Written {when}" if when else "Without an index entry", units.group(alone)))
+    if len(links.wrong_times):
+        rows.append(
+            Fact("Not in the log", _slots(links.wrong_times), hover="the batch of this offset holds another newest time", wrong=True)
+        )
+    if times.trailing_bytes:
+        rows.append(Fact("After the last slot", f"{times.trailing_bytes} B", wrong=True))
+    if times.unwritten:
+        rows.append(Fact("Never written", f"{units.group(times.unwritten)} slots"))
+    return rows
+
+
+def _slots(slots: np.ndarray) -> str:
+    return f"slot {units.group(int(slots[0]))}" if len(slots) == 1 else f"{units.group(len(slots))} slots"

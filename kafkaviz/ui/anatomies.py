@@ -1,0 +1,59 @@
+"""Segments that were read whole, kept between reruns and shared by all tabs until a file of theirs changes."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from kafkaviz.analyse import anatomy, rolled
+from kafkaviz.analyse.anatomy import Anatomy
+from kafkaviz.errors import CannotOpen
+from kafkaviz.log import file
+from kafkaviz.log.file import FileInfo
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
+from kafkaviz.ui.cache import Listed
+
+KEPT = 4  # a segment of 1 GiB in batches of 1 KB takes 100 MB
+
+
+def read(segment: Segment) -> Anatomy:
+    """A segment with a .log, as its files are now. Raises CannotOpen."""
+    now = replace(segment, **{name: _now(getattr(segment, name), name == "log") for name in ("log", "index", "timeindex", "txnindex")})
+    return _read(now, key(now))
+
+
+def forget() -> None:
+    """Reads every segment anew when it is next asked for."""
+    _read.clear()
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _read(_segment: Segment, key: str) -> Anatomy:
+    return anatomy.read(_segment)
+
+
+def _now(found: FileInfo | None, needed: bool) -> FileInfo | None:
+    """The file as it is now; one that is gone is None, unless nothing can be shown without it."""
+    if found is None:
+        return None
+    try:
+        return file.info(found.path)
+    except CannotOpen as fault:
+        if needed or fault.kind != "missing":
+            raise
+        return None
+
+
+def key(segment: Segment) -> str:
+    """What a segment is known by as long as it stays the same: its files, their sizes and times."""
+    return "|".join(f"{one.path}:{one.size_bytes}:{one.mtime_ns}" for one in segment.files)
+
+
+def roll_reason(here: Listed, partition: Partition, segment: Segment) -> str | None:
+    """Why the segment was rolled, inferred from its neighbours; None for one that was not."""
+    return _roll_reason(partition, segment.base_offset, here.key, partition.directory) if segment.state == "closed" else None
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def _roll_reason(_partition: Partition, base_offset: int, listing: str, directory: str) -> str | None:
+    return rolled.roll_reason(_partition, base_offset)

@@ -1,0 +1,33 @@
+"""The segment ruler: the three files of a segment on one byte axis, linked; drawn and stepped in the browser.
+
+The reader's choice comes back as two values of st.session_state[key]: `pin`, the row last chosen, and `slice`, what the ruler needs to
+be sent next of a segment too large to be sent whole. Both carry the key of the segment they belong to.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from kafkaviz.ui.components import door
+
+_ruler = door("ruler")
+
+
+def ruler(data: bytes, on_pin: Callable[[], None], on_slice: Callable[[], None], key: str = "ruler") -> None:
+    """Draws a segment (figures.segment_ruler.message); the callbacks run when the reader chose a batch, or left the slice."""
+    _ruler(
+        key=key,
+        data=data,
+        default={"pin": None, "slice": None},
+        on_pin_change=on_pin,
+        on_slice_change=on_slice,
+        width="stretch",
+        height="content",
+    )
+
+
+def state(name: str, of: str, key: str = "ruler") -> dict[str, Any]:
+    """What the ruler last told as `name` ("pin" or "slice") of the segment with this key; empty where it told nothing."""
+    told = (st.session_state.get(key) or {}).get(name) or {}
+    return told if told.get("key") == of else {}

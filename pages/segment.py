@@ -1,0 +1,223 @@
+"""Segment: the three files of a segment, how they point at each other, and what is in them."""
+
+from html import escape
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.analyse.anatomy import Anatomy
+from kafkaviz.errors import CannotOpen
+from kafkaviz.figures import segment_facts, segment_ruler, segment_tables
+from kafkaviz.figures.segment_tables import Chosen
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
+from kafkaviz.ui import anatomies, parts, pick, segment_parts, state
+from kafkaviz.ui.components import ruler
+from kafkaviz.ui.frame import frame, pages
+from kafkaviz.ui.pick import Place
+
+WIDTHS = (0.7207, 0.2793)  # 728 and 276 pixels in a window 1280 wide, as Streamlit shares out what the gap leaves
+LISTED = 12  # segments offered instead of one that is not there
+
+
+def main() -> None:
+    """The page, or the sentence that says why there is none."""
+    place = frame("Segment")
+    partition = pick.partition(place)
+    if place.segment is None:
+        return not_there(place, partition)
+    if place.segment.log is None:
+        return without_log(place)
+    try:
+        anatomy = anatomies.read(place.segment)
+    except CannotOpen as fault:
+        return unreadable(fault)
+    head(place, partition, anatomy)
+    if anatomy.grown_bytes:
+        grown(anatomy)
+    if not len(anatomy.batches):
+        return no_batch(place, partition, anatomy)
+    left, right = st.columns(WIDTHS, gap=20)
+    with left:
+        explore(place, anatomy)
+    with right:
+        facts(place, partition, anatomy)
+    st.space(24)
+    tables(place, anatomy)
+
+
+# ---- the page
+
+
+def head(place: Place, partition: Partition, anatomy: Anatomy) -> None:
+    """Which segment this is, how the batches are shaded, and the way to Lookup."""
+    base = units.group(anatomy.segment.base_offset)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
+        title = f'{escape(partition.label)} <span class="kv-fnt" style="font-weight:500">from offset {base}</span>'
+        parts.title(title, segment_ruler.lead(anatomy, partition.state), gap=0)
+        if len(anatomy.batches):
+            options = {"key": "shade", "bind": "query-params", "label_visibility": "collapsed"}
+            st.segmented_control("Shade of the batches", segment_ruler.SHADES, default="Plain", required=True, **options)
+        if "Lookup" in pages() and len(anatomy.batches) and st.button("Look up from here", icon=":material/manage_search:"):
+            offset = int(anatomy.batches["last_offset"][chosen(place, anatomy).row])
+            st.switch_page(pages()["Lookup"].script, query_params={**place.address, "by": "offset", "target": str(offset)})
+
+
+@st.fragment(key="kv_ruler")
+def explore(place: Place, anatomy: Anatomy) -> None:
+    """The ruler; only this part reruns when the reader leaves the slice that was sent."""
+    key = anatomies.key(anatomy.segment)
+    wanted = ruler.state("slice", key)
+    asked = segment_ruler.find(anatomy, wanted.get("offset") or st.query_params.get(state.PIN, ""))
+    shown = segment_ruler.view(anatomy, asked, st.session_state.get("shade") or "Plain", centre_row(anatomy, wanted))
+    ruler.ruler(segment_ruler.message(shown, key, place.address), lambda: st.rerun("kv_tables"), lambda: st.rerun("kv_ruler"))
+
+
+def centre_row(anatomy: Anatomy, wanted: dict) -> int | None:
+    """Around which row the ruler wants its slice; None: around the pin."""
+    if "row" in wanted:
+        return int(wanted["row"])
+    return segment_ruler.centre(anatomy, int(wanted["position"])) if "position" in wanted else None
+
+
+def facts(place: Place, partition: Partition, anatomy: Anatomy) -> None:
+    """The three files in figures."""
+    reason = anatomies.roll_reason(place.listed, partition, anatomy.segment)
+    with st.container(key="kv_fig_facts"):
+        segment_parts.facts(segment_facts.facts(anatomy, reason))
+
+
+@st.fragment(key="kv_tables")
+def tables(place: Place, anatomy: Anatomy) -> None:
+    """What is in the files around the pin; only this part reruns when the pin moves."""
+    pin = chosen(place, anatomy)
+    counts = len(anatomy.batches), len(anatomy.index.entries), len(anatomy.times.entries)
+    names = [f"{name} :small[:gray[{units.group(count)}]]" for name, count in zip(("Batches", "Index", "Time index"), counts, strict=True)]
+    batches, index, times = st.tabs(names)
+    with batches:
+        segment_parts.batches(segment_tables.batch_rows(anatomy, pin))
+        download(place, anatomy, "batches", f"Download {units.group(counts[0])} batch{'' if counts[0] == 1 else 'es'} as CSV")
+    with index:
+        index_table(place, anatomy, pin)
+    with times:
+        time_table(place, anatomy, pin)
+
+
+def chosen(place: Place, anatomy: Anatomy) -> Chosen:
+    """The pin: what the reader chose in the ruler, else what the address names, else a telling batch."""
+    picked = ruler.state("pin", anatomies.key(anatomy.segment))
+    if picked:
+        return segment_tables.chosen(anatomy, int(picked["row"]), int(picked["slot"]), int(picked["time"]))
+    asked = segment_ruler.find(anatomy, st.query_params.get(state.PIN, ""))
+    shown = segment_ruler.telling(anatomy) if asked.row is None else asked
+    return segment_tables.chosen(anatomy, shown.row, shown.slot, shown.time)
+
+
+def index_table(place: Place, anatomy: Anatomy, pin: Chosen) -> None:
+    """The .index around the slot that goes with the pin."""
+    if anatomy.segment.index is None:
+        with parts.state("no_index", "warning", "There is no .index", segment_ruler.WITHOUT_INDEX):
+            pass
+    elif not len(anatomy.index.entries):
+        with parts.empty("index", "No entry in the .index", segment_ruler.no_entry(anatomy)):
+            pass
+    else:
+        segment_parts.index(segment_tables.index_rows(anatomy, pin))
+        download(place, anatomy, "index", _entries(len(anatomy.index.entries)))
+
+
+def time_table(place: Place, anatomy: Anatomy, pin: Chosen) -> None:
+    """The .timeindex around the slot that goes with the pin."""
+    if anatomy.segment.timeindex is None:
+        with parts.state("no_timeindex", "warning", "There is no .timeindex", segment_ruler.WITHOUT_TIMEINDEX):
+            pass
+    elif not len(anatomy.times.entries):
+        with parts.empty("timeindex", "No entry in the .timeindex", segment_ruler.no_time(anatomy)):
+            pass
+    else:
+        segment_parts.time_index(segment_tables.time_rows(anatomy, pin, segment_ruler.closing(anatomy)))
+        download(place, anatomy, "timeindex", _entries(len(anatomy.times.entries)))
+
+
+def _entries(count: int) -> str:
+    return f"Download {units.group(count)} {'entry' if count == 1 else 'entries'} as CSV"
+
+
+def download(place: Place, anatomy: Anatomy, table: str, label: str) -> None:
+    """The whole of a table, made when it is asked for."""
+    name = f"{place.partition.directory}-{anatomy.segment.name}-{table}.csv"
+    data = lambda: segment_tables.csv(anatomy, table)  # noqa: E731 - the button calls it on click
+    st.download_button(label, data, name, "text/csv", on_click="ignore", type="tertiary", icon=":material/download:", key=f"kv_csv_{table}")
+
+
+# ---- what stands here when there is nothing to draw
+
+
+def not_there(place: Place, partition: Partition) -> None:
+    """No such segment: those that there are."""
+    asked = st.query_params.get(state.SEGMENT, "")
+    _bare_title(partition)
+    found = list({one.base_offset: one for one in reversed(partition.segments) if one.log}.values())
+    count = f"{units.group(len(found))} segment{'' if len(found) == 1 else 's'}"
+    why = f"{partition.label} holds {count}. A broker removes old ones, and a link may outlive them."
+    with parts.state("not_there", "info", f"No segment starts at offset {asked}", why), st.container(gap=0):
+        for one in nearest(found, state.number(asked)):
+            label = f"`{one.name}` {units.size(one.log.size_bytes)}, {one.state}"
+            if st.button(label, icon=":material/straighten:", type="tertiary", key=f"kv_to_{one.name}"):
+                st.switch_page("pages/segment.py", query_params=state.address(place.directory, partition.directory, one.base_offset))
+
+
+def nearest(found: list[Segment], offset: int | None) -> list[Segment]:
+    """At most twelve segments, those whose base offsets lie closest to the one asked for."""
+    close = sorted(found, key=lambda one: abs(one.base_offset - (offset or 0)))[:LISTED]
+    return sorted(close, key=lambda one: one.base_offset)
+
+
+def without_log(place: Place) -> None:
+    """Index files whose log is gone."""
+    _bare_title(place.partition, place.segment)
+    names = ", ".join(one.path.name for one in place.segment.files)
+    why = f"Only {names} is there. A broker deletes an index without its log when it starts."
+    with parts.state("no_log", "warning", "There is no .log of this base offset", why):
+        _to_broker(place)
+
+
+def unreadable(fault: CannotOpen) -> None:
+    """A file that may not be read, or went while it was looked at."""
+    _bare_title(None)
+    gone = fault.kind == "missing"
+    why = "It was there a moment ago: a broker removes old segments." if gone else f"{fault.what}. Nothing in it was changed."
+    finding = f"{fault.path.name} is gone" if gone else f"{fault.path.name} could not be read"
+    with parts.state("unreadable", "info" if gone else "lock" if fault.kind == "permission" else "error", finding, why):
+        st.button("Try again", key="kv_again")
+
+
+def grown(anatomy: Anatomy) -> None:
+    """A broker was writing while the file was read."""
+    before, after = (units.group(one) for one in anatomy.grown_bytes)
+    finding = f"{anatomy.segment.log.path.name} changed while it was read"
+    why = f"{before} bytes became {after}. A live broker is writing here; what is shown is what was there before."
+    with parts.state("grown", "warning", finding, why):
+        st.button("Read again", key="kv_read_again", on_click=anatomies.forget)
+    st.space(16)
+
+
+def no_batch(place: Place, partition: Partition, anatomy: Anatomy) -> None:
+    """A log that is empty, or holds less than one batch."""
+    left, right = st.columns(WIDTHS, gap=20)
+    with left, parts.empty("segment", *segment_ruler.nothing(anatomy)):
+        _to_broker(place)
+    with right:
+        facts(place, partition, anatomy)
+
+
+def _bare_title(partition: Partition | None, segment: Segment | None = None) -> None:
+    base = f' <span class="kv-fnt" style="font-weight:500">from offset {units.group(segment.base_offset)}</span>' if segment else ""
+    parts.title(f"{escape(partition.label) if partition else 'Segment'}{base}")
+
+
+def _to_broker(place: Place) -> None:
+    st.page_link("app.py", label="Show the broker", icon=":material/dns:", query_params=state.address(place.directory))
+
+
+main()
