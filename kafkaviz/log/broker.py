@@ -94,11 +94,12 @@ def open_broker(path: Path | str) -> Broker:
     if _is_partition(root):
         return _of_partition(source, root)
     directories, problems = _partition_directories(root)
-    if not directories and not (root / META_PROPERTIES).exists():
-        raise _no_broker(root)
     offsets = _checkpoints(root, problems)
     partitions = [_opened(root / name, parsed, offsets, problems) for name, parsed in directories.items()]
-    return Broker(root, source, tuple(filter(None, partitions)), _properties(root, problems), _clean(root), tuple(problems))
+    found = tuple(filter(None, partitions))
+    if not (root / META_PROPERTIES).exists() and not problems and not any(partition.segments for partition in found):
+        raise _no_broker(root)  # any folder may hold one that is called gcc-12
+    return Broker(root, source, found, _properties(root, problems), _clean(root), tuple(problems))
 
 
 def _of_partition(source: Path, path: Path) -> Broker:

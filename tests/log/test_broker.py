@@ -142,6 +142,13 @@ def test_what_is_no_broker_is_one_clear_line(tmp_path, make, kind):
     assert raised.value.kind == kind and "\n" not in str(raised.value)
 
 
+def test_a_folder_named_like_a_partition_makes_no_broker(tmp_path):
+    """Any folder may hold one that is called gcc-12: without a segment in it, it is not Kafka's."""
+    (tmp_path / "gcc-12").mkdir()
+    with pytest.raises(CannotOpen, match="no meta.properties"):
+        open_broker(tmp_path)
+
+
 def test_a_broker_one_level_down_is_offered(tmp_path, damaged):
     """The folder above a broker directory names it."""
     (tmp_path / "kafka").symlink_to(damaged)

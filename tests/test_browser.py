@@ -1,0 +1,158 @@
+"""The app as a person meets it: a real server, a real Chromium, clicks; any error in the console fails."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install -r requirements-dev.txt")
+
+ROOT = Path(__file__).parents[1]
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+ARGUMENTS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+HARMLESS = ("_stcore/host-config", "_stcore/health")  # on a deep link Streamlit asks for these below the page's path first: 404
+PATIENCE_MS = 30_000
+SPARK_PATIENCE_MS = 180_000
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: on Debian and Ubuntu, apt-get install chromium"),
+]
+
+
+@pytest.fixture(scope="module")
+def server(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of an app of its own, opened on the sample broker."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    cache = tmp_path_factory.mktemp("browser-cache")
+    command = [sys.executable, "-m", "kafkaviz", "app", str(clean), "--port", str(port), "--master", "local[2]"]
+    environment = os.environ | {"KAFKAVIZ_CACHE": str(cache), "STREAMLIT_SERVER_HEADLESS": "true"}
+    with open(cache / "server.log", "w") as log, subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log) as process:
+        address = f"http://127.0.0.1:{port}"
+        wait_until_healthy(address)
+        yield address
+        process.terminate()
+
+
+def wait_until_healthy(address: str) -> None:
+    """Until the server answers; a minute is more than it ever took."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):
+                return
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            time.sleep(0.1)
+    raise TimeoutError(f"{address} did not answer")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator["sync_api.Browser"]:
+    """One Chromium for all journeys."""
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser: "sync_api.Browser") -> Iterator["sync_api.Page"]:
+    """A page of 1280 px; the test fails if the console shows an error."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
+    opened = context.new_page()
+    opened.set_default_timeout(PATIENCE_MS)
+    errors: list[str] = []
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.on("console", lambda message: errors.append(told(message)) if message.type == "error" else None)
+    yield opened
+    context.close()
+    assert [error for error in errors if not any(harmless in error for harmless in HARMLESS)] == []
+
+
+def told(message: "sync_api.ConsoleMessage") -> str:
+    """An error of the console with the address it is about."""
+    return f"{message.text} {(message.location or {}).get('url', '')}"
+
+
+def heading(page: "sync_api.Page", text: str) -> None:
+    """Waits for the page's title."""
+    page.locator("h1", has_text=text).first.wait_for()
+
+
+def test_open_and_see_the_broker(server, page):
+    """The whole broker paints from the directory alone: title, map, table; nothing is clipped at 1280 px."""
+    page.goto(server)
+    heading(page, "37 topic-partitions")
+    page.locator(".js-plotly-plot .main-svg").first.wait_for(state="attached")
+    page.locator("[data-testid=stDataFrame] canvas").first.wait_for()
+    assert page.get_by_text("stopped cleanly").is_visible() and page.get_by_text("4.3 or later").first.is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    assert page.locator("[data-testid=stException]").count() == 0
+
+
+def test_sparks_numbers_arrive(server, page):
+    """The dashes become what Kafka's dump counts, and a click works meanwhile."""
+    page.goto(server)
+    heading(page, "37 topic-partitions")
+    page.get_by_text("By name", exact=True).click()
+    page.get_by_text("54\u202f917 batches, 261\u202f296 records").wait_for(timeout=SPARK_PATIENCE_MS)
+
+
+def test_a_click_in_the_map_opens_the_segment(server, page):
+    """From the broker's map to a segment's three files."""
+    page.goto(server)
+    bars = page.locator(".js-plotly-plot .barlayer .point path")
+    bars.first.wait_for(state="attached")
+    box = bars.first.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_url("**/segment?**")
+    heading(page, "from offset")
+    assert "tp=" in page.url and "segment=" in page.url
+    page.get_by_role("img", name="entr").first.wait_for()
+
+
+def test_a_pinned_batch_comes_back_with_its_link(server, page):
+    """A deep link shows its batch in the ruler and in the table; a key moves on, and the new address brings that back."""
+    page.goto(f"{server}/segment?tp=payments-0&segment=7975&pin=11612")
+    heading(page, "payments-0")
+    page.get_by_text("Batch 11\u202f612–11\u202f625").wait_for()
+    assert page.locator("tr.on").first.inner_text().startswith("479\u202f997\t1\u202f861")
+    page.locator(".dt").focus()
+    page.keyboard.press("ArrowRight")
+    page.get_by_text("Batch 11\u202f626–11\u202f627").wait_for()
+    page.wait_for_url("**pin=11626**")
+    page.reload()
+    page.get_by_text("Batch 11\u202f626–11\u202f627").wait_for()
+
+
+def test_dark_and_back(server, page):
+    """The button turns every page dark, also after a reload."""
+    page.goto(f"{server}/segment?tp=payments-0&segment=7975")
+    heading(page, "payments-0")
+    light = page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor")
+    page.get_by_role("button", name="Light or dark").click()
+    page.wait_for_function("getComputedStyle(document.querySelector('.stApp')).colorScheme == 'dark'")
+    page.goto(server)
+    heading(page, "37 topic-partitions")
+    assert page.evaluate("getComputedStyle(document.querySelector('.stApp')).backgroundColor") == "rgb(15, 19, 24)" != light
+
+
+@pytest.mark.parametrize(("below", "words"), [("missing", "is not there"), (".", "No topic-partition found")])
+def test_a_wrong_path_is_answered_in_words(server, page, tmp_path, below, words):
+    """No traceback: what, why, and one way on."""
+    page.goto(f"{server}/?dir={tmp_path / below}")
+    page.get_by_text(words).first.wait_for()
+    assert page.locator("[data-testid=stException]").count() == 0
