@@ -79,7 +79,7 @@ def read_segments(run: Ingest, wanted: Sequence[Wanted], staging: Path, master: 
     from kafkaviz.pipeline.session import session
 
     spark = session(master)
-    reads = whole_segments(run_tasks(run, spark, plan(wanted), staging))
+    reads = whole_segments(run_tasks(run, spark, plan(wanted, spark.sparkContext.defaultParallelism), staging))
     again = [one for one in wanted if reads[one.number] is None]
     if again:
         reads |= whole_segments(run_tasks(run, spark, in_one_piece(again), staging))

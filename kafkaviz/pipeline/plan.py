@@ -1,13 +1,14 @@
 """The work list of a run: many small segments packed into one task, a big one cut where its index proves a batch starts.
 
-Segments of 40, 50 and 30 MiB become one task; one of 1 GiB becomes eight of about 128 MiB, each from an indexed batch to
-the next. The index may be wrong, so the planner looks at each place first, and the scan must end exactly where the next
-stretch begins: else that segment is read again in one piece.
+Segments of 40, 50 and 30 MiB become one task; one of 1 GiB becomes four of 256 MiB, each from an indexed batch to an
+indexed batch. The index may be wrong, so the planner looks at each place first, and the scan of a stretch must end exactly
+where the next one begins: else that segment is read again in one piece.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import ceil
 
 import numpy as np
 
@@ -16,7 +17,8 @@ from kafkaviz.format.batch import HEADER_BYTES, LEAST_LENGTH, LENGTH_END, rows
 from kafkaviz.log import file
 from kafkaviz.log.segment import Segment
 
-TARGET_BYTES = 128 << 20  # of .log a task; progress is as fine as a task, and each costs some milliseconds
+MOST_BYTES, LEAST_BYTES = 256 << 20, 128 << 20  # of .log a task, which costs Spark about as much as reading 100 MiB
+TASKS_A_CORE = 3  # so that all cores end at about the same time
 SEGMENT_COST_BYTES = 256 << 10  # opening the files of a segment takes as long as reading so much more
 TRIES = 16  # entries looked at around each place for a cut
 
@@ -64,8 +66,13 @@ class Task:
         return sum(stretch.stop - stretch.start for stretch in self.stretches)
 
 
-def plan(wanted: Iterable[Wanted], target_bytes: int = TARGET_BYTES) -> list[Task]:
-    """The tasks that read these segments; every byte of every .log is in exactly one."""
+def plan(wanted: Sequence[Wanted], cores: int) -> list[Task]:
+    """The tasks that read these segments; every byte of every .log is in exactly one.
+
+    A segment longer than a task is cut into equal pieces, so none is shorter than half a task: 64 MiB.
+    """
+    total_bytes = sum(one.log_bytes for one in wanted)
+    target_bytes = min(max(total_bytes // (cores * TASKS_A_CORE), LEAST_BYTES), MOST_BYTES)
     return [Task(number, tuple(stretches)) for number, stretches in enumerate(_packed(wanted, target_bytes))]
 
 
@@ -74,11 +81,11 @@ def in_one_piece(wanted: Iterable[Wanted]) -> list[Task]:
     return [Task(number, (Stretch(one, 0, one.log_bytes),)) for number, one in enumerate(wanted)]
 
 
-def cuts(segment: Segment, target_bytes: int = TARGET_BYTES) -> list[int]:
-    """Where to cut a .log, about target_bytes apart: positions of index entries that a look at the .log does not refute."""
+def cuts(segment: Segment, target_bytes: int) -> list[int]:
+    """Where to cut a .log, at most about target_bytes apart: positions of index entries that a look at the .log does not refute."""
     if segment.log is None or segment.index is None:
         return []
-    pieces = round(segment.log.size_bytes / target_bytes)
+    pieces = ceil(segment.log.size_bytes / target_bytes)
     goals = [segment.log.size_bytes * piece // pieces for piece in range(1, pieces)]
     entries = _entries(segment) if goals else np.empty(0)
     found = [_first_start(segment, entries, goal) for goal in goals if len(entries)]
