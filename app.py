@@ -1,5 +1,8 @@
 """Broker: what a broker directory holds, and how densely it is indexed."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -13,10 +16,17 @@ from kafkaviz.ui.frame import frame, pages
 from kafkaviz.ui.pick import Place
 
 ORDERS = ("By size", "By density", "By name")
+DENSEST = "By density"
 ROWS = 60  # of the map at once
 ROW_PX, HEAD_PX, TABLE_ROWS = 31, 35, 13
 DONE = ("done", "fresh")
-KEY = [("closed", "closed"), ("active", "active"), ("deleted", "deleted"), ("torn", "torn"), ("dense", "index, sparse to dense")]
+KEY = [
+    ("closed", "closed"),
+    ("active", "active"),
+    ("deleted", "deleted"),
+    ("torn", "torn, not to scale"),
+    ("dense", "index, sparse to dense"),
+]
 COLUMNS = {
     "Topic-partition": st.column_config.TextColumn(width=158),
     "Offsets": st.column_config.TextColumn(alignment="right", width=110),
@@ -90,24 +100,35 @@ def chips(here: Listed) -> None:
 def doors(place: Place, known: Overview) -> None:
     """Three ways on: learn, inspect, tune."""
     st.space(16)
-    ways = [
-        ("Learn", "See how three files find a record", table.telling(known) or table.largest(known)),
-        ("Inspect", "Open a segment, down to its bytes", table.largest(known)),
-        ("Tune", "Where is the index dense or sparse?", None),
-    ]
-    for column, (name, text, target) in zip(st.columns(3, gap=12), ways, strict=True):
-        with column.container(key=f"kv_door_{name.lower()}"):
-            if target and "Segment" in pages():
-                st.page_link(pages()["Segment"].script, label=name, query_params=state.address(place.directory, *target))
-            else:
-                st.button(name, type="tertiary", key=f"kv_way_{name.lower()}", on_click=_by_density)
-            with st.container(horizontal=True, gap=14, wrap=False):
-                art(name.lower(), 64, 46)
-                st.html(f'<div class="kv-door">{parts.text(text)}</div>')
+    telling, largest = table.telling(known) or table.largest(known), table.largest(known)
+    learn, inspect, tune = st.columns(3, gap=12)
+    with door(learn, "Learn", "See how three files find a record"):
+        segment_link("Learn", place, telling)
+    with door(inspect, "Inspect", "Open a segment, down to its bytes"):
+        segment_link("Inspect", place, largest)
+    with door(tune, "Tune", "Where is the index dense or sparse?"):
+        st.button("Tune", type="tertiary", key="kv_tune", on_click=by_density)
 
 
-def _by_density() -> None:
-    st.session_state[state.ORDER] = "By density"
+@contextmanager
+def door(column: DeltaGenerator, name: str, text: str) -> Iterator[None]:
+    """A card that is all one link: the with block draws the link, which lies over it."""
+    with column.container(key=f"kv_door_{name.lower()}"):
+        yield
+        with st.container(horizontal=True, gap=14, wrap=False):
+            art(name.lower(), 64, 46)
+            st.html(f'<div class="kv-door">{parts.text(text)}</div>')
+
+
+def segment_link(label: str, place: Place, target: tuple[str, int] | None) -> None:
+    """A link to a segment; where there is none, to the page of the directory."""
+    script = pages()["Segment"].script if target else "app.py"
+    st.page_link(script, label=label, query_params=state.address(place.directory, *(target or ())))
+
+
+def by_density() -> None:
+    """Shows the densest topic-partitions first; a link to this page would not move its bound widget's address."""
+    st.session_state[state.ORDER], st.session_state[state.ORDERED] = DENSEST, True
 
 
 def segment_map(place: Place, here: Listed, known: Overview) -> None:
@@ -119,11 +140,14 @@ def segment_map(place: Place, here: Listed, known: Overview) -> None:
             st.container(horizontal=True, key="kv_map_foot"),
         )
         words = head.container()
+        default = (
+            None if st.session_state.pop(state.ORDERED, False) else ORDERS[0]
+        )  # Streamlit takes no default beside a value that was set
         order = head.segmented_control(
-            "Order", ORDERS, default=ORDERS[0], required=True, label_visibility="collapsed", key=state.ORDER, bind="query-params"
+            "Order", ORDERS, default=default, required=True, label_visibility="collapsed", key=state.ORDER, bind="query-params"
         )
         foot.html(parts.key(KEY))
-        drawn = cache.broker_map(here, order, pages_of_rows(foot, len(known.partitions)), st.context.theme.type or "light")
+        drawn = cache.broker_map(here, order or ORDERS[0], pages_of_rows(foot, len(known.partitions)), st.context.theme.type or "light")
         with words:
             parts.figure_head(drawn.view.title, drawn.view.below)
         event = middle.plotly_chart(
@@ -135,7 +159,7 @@ def segment_map(place: Place, here: Listed, known: Overview) -> None:
             config={"displayModeBar": False},
             alt=f"{drawn.view.title}. Segments of {len(drawn.view.rows)} topic-partitions, to scale.",
         )
-    if event.selection.points and "Segment" in pages():
+    if event.selection.points:
         directory, base_offset = event.selection.points[0]["customdata"]
         st.switch_page(pages()["Segment"].script, query_params=state.address(place.directory, directory, int(base_offset)))
 

@@ -21,10 +21,10 @@ def words(log: FileInfo, valid_bytes: int, last_offset: int | None) -> str:
         return f"{units.size(torn_bytes)} after the last batch"
     tail = file.read(log.path, valid_bytes)
     if not tail.strip(b"\0"):
-        return f"{units.group(torn_bytes)} zero bytes at the end"
+        return f"{units.group(torn_bytes)} zero {'byte' if torn_bytes == 1 else 'bytes'} at the end"
     if _starts_a_batch(tail, last_offset):
         return "last batch cut short"
-    return f"{units.group(torn_bytes)} bytes that do not belong"
+    return "1 byte that does not belong" if torn_bytes == 1 else f"{units.group(torn_bytes)} bytes that do not belong"
 
 
 def _starts_a_batch(tail: bytes, last_offset: int | None) -> bool:

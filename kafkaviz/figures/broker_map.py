@@ -15,7 +15,7 @@ from kafkaviz.figures import theme
 
 ROWS = 60  # at once; the page turns them
 BARS_A_ROW = 2000  # more segments are drawn as one bar
-BARS = 2500  # in all: then the rows with most segments become one bar, until it is so
+BARS = 6000  # in all: then the rows with most segments become one bar, until it is so
 STRIP_CELLS = 240  # of the density strip, over the longest row
 DENSE_BYTES = 1200  # an entry this often is as dense as the strip's colour gets
 DENSE_TEXT_BYTES = 2500  # below: the number at the row's end is blue
@@ -28,7 +28,7 @@ TICKS = 6
 ROW_PX, BAR_PX, BAR_TOP_PX, STRIP_PX, STRIP_TOP_PX = 22, 10, 4, 3, 16
 LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX = 176, 62, 2, 26
 NAME_CHARACTERS = 26
-TORN_SHARE = 0.0075  # of the axis: a torn end is drawn this wide, or nobody would see it
+TORN_SHARE = 0.0115  # of the axis: a torn end is drawn this wide, or nobody would see it
 
 ORDERS = {
     "By size": lambda row: (-row.sums.log_bytes, row.directory),
@@ -38,10 +38,6 @@ ORDERS = {
 READ = (
     "A row a topic-partition, its segments to scale, oldest left. "
     "The blue strip below shows how dense the index is. Click a segment to open it."
-)
-READ_TORN = (
-    "A row a topic-partition, its segments to scale, oldest left; torn ends are drawn wider than they are. "
-    "The blue strip shows how dense the index is. Click a segment to open it."
 )
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
@@ -99,7 +95,7 @@ def view(overview: Overview, order: str = "By size", first: int = 0, torn: Mappi
     longest = max((row.log_bytes for row in rows), default=0)
     drawn = _drawn_one_by_one([overview.partitions[place].sums.segments for place in places])
     bars = tuple(bar for number, place in enumerate(places) for bar in _bars(overview, place, number, drawn[number]))
-    return BrokerMapView(_title(overview), _below(overview), rows, bars, _strip(overview, places, longest), first, len(overview.partitions))
+    return BrokerMapView(_title(overview), READ, rows, bars, _strip(overview, places, longest), first, len(overview.partitions))
 
 
 def _row(row: Row, torn: Mapping[tuple[str, int], str]) -> MapRow:
@@ -203,12 +199,6 @@ def _title(overview: Overview) -> str:
         return "No topic-partition holds a record"
     row = min(overview.partitions, key=ORDERS["By size"])
     return f"{row.label} is the largest: {units.size(row.sums.log_bytes)} of {units.size(overview.total.log_bytes)}"
-
-
-def _below(overview: Overview) -> str:
-    """How to read the map."""
-    torn = (overview.segments["torn_bytes"] > 0).any()
-    return READ_TORN if torn else READ
 
 
 def _number(count: int) -> str:

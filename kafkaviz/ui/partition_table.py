@@ -1,5 +1,7 @@
 """The Broker page's table: a row a topic-partition, as people read it, and as a CSV file has it."""
 
+import csv as csv_format
+import io
 from collections.abc import Sequence
 
 import pandas as pd
@@ -20,6 +22,25 @@ READS = {  # heading: how a value of that column reads; the value itself is what
     "Codec": str,
     "Newest record (UTC)": lambda ms: units.moment(int(ms), fraction=False),
 }
+
+
+EXACT = (
+    "directory",
+    "state",
+    "segments",
+    "log_start_offset",
+    "last_offset",
+    "log_bytes",
+    "allocated_bytes",
+    "index_bytes",
+    "offset_entries",
+    "time_entries",
+    "batches",
+    "records",
+    "torn_bytes",
+    "codecs",
+    "newest_record_ms",
+)
 
 
 def frame(rows: Sequence[Row]) -> pd.DataFrame:
@@ -70,7 +91,11 @@ def _reading(read):
 
 def csv(rows: Sequence[Row]) -> bytes:
     """The rows with exact numbers, by name; an empty cell is not known."""
-    return pd.DataFrame([_exact(row) for row in sorted(rows, key=lambda row: row.directory)]).to_csv(index=False).encode()
+    text = io.StringIO()
+    writer = csv_format.DictWriter(text, EXACT)
+    writer.writeheader()
+    writer.writerows(_exact(row) for row in sorted(rows, key=lambda row: row.directory))
+    return text.getvalue().encode()
 
 
 def _exact(row: Row) -> dict:

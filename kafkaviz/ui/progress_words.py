@@ -1,5 +1,6 @@
 """How far an ingest is, in words: what is read of how much, how fast, how long still."""
 
+import math
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,6 @@ def aside(progress: "Progress") -> str:
     if progress.state in ("failed", "cancelled"):
         return "batches, records and torn ends are not known without it"
     if progress.state == "reading" and progress.bytes_per_s:
-        left_ms = 1000 * (progress.total_bytes - progress.done_bytes) / progress.bytes_per_s
-        return f"{units.rate(progress.bytes_per_s)}, about {units.duration(max(left_ms, 1000))}"
+        left_s = (progress.total_bytes - progress.done_bytes) / progress.bytes_per_s
+        return units.rate(progress.bytes_per_s) + (f", about {units.duration(1000 * math.ceil(left_s))}" if left_s else "")
     return "sizes and states above are final; batches, records and torn ends still arrive"

@@ -1,0 +1,196 @@
+"""The broker map: its view value by value, and that the figure draws just that view."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kafkaviz.analyse import overview
+from kafkaviz.analyse.overview import Overview
+from kafkaviz.figures import broker_map
+from kafkaviz.log.broker import open_broker
+from tests.analyse.test_overview import make_segment
+
+
+@pytest.fixture
+def known(tmp_path: Path) -> Overview:
+    """Three topic-partitions and a deleted one: 2400, 1200, 240 and 100 bytes."""
+    make_segment(tmp_path / "orders-0", 0, 1600, [400, 800, 1200], times=1)
+    make_segment(tmp_path / "orders-0", 30, 800, [400, 500, 600], times=1)
+    make_segment(tmp_path / "logs-0", 0, 1000, [500], suffix=".deleted")
+    make_segment(tmp_path / "logs-0", 9, 200, [])
+    make_segment(tmp_path / "__consumer_offsets-3", 0, 240, [10, 20, 30, 40, 50, 60])
+    make_segment(tmp_path / "old-0.d9e2420e43c24fe7bcf8a819bf93d888-delete", 0, 100, [])
+    (tmp_path / "meta.properties").write_text("version=1\n")
+    return overview.with_entries(overview.inventory(open_broker(tmp_path)))
+
+
+def torn(known: Overview, directory: str, torn_bytes: int) -> Overview:
+    """The same, with a torn end of the last segment of that directory."""
+    segments = known.segments.copy()
+    segments["torn_bytes"] = 0
+    place = [row.directory for row in known.partitions].index(directory)
+    segments["torn_bytes"][known.starts[place + 1] - 1] = torn_bytes
+    return replace(known, segments=segments)
+
+
+def names(view: broker_map.BrokerMapView) -> list[str]:
+    """The rows from top to bottom."""
+    return [row.name for row in view.rows]
+
+
+def test_rows_stand_in_the_order_asked_for(known):
+    """Largest first, densest first, or by name."""
+    assert names(broker_map.view(known, "By size")) == ["orders-0", "logs-0", "__consumer_offsets-3", "old-0 (deleted)"]
+    assert names(broker_map.view(known, "By density")) == ["__consumer_offsets-3", "orders-0", "logs-0", "old-0 (deleted)"]
+    assert names(broker_map.view(known, "By name")) == ["__consumer_offsets-3", "logs-0", "old-0 (deleted)", "orders-0"]
+
+
+def test_a_row_says_its_gap(known):
+    """Log bytes an entry, blue where dense; a dash is not known, and no entry is no entry."""
+    rows = {row.name: row for row in broker_map.view(known).rows}
+    assert [(rows[name].gap, rows[name].dense, rows[name].quiet) for name in ("orders-0", "__consumer_offsets-3", "old-0 (deleted)")] == [
+        ("400 B", True, False),
+        ("40 B", True, True),
+        ("no entry", False, True),
+    ]
+    unread = broker_map.view(overview.inventory(known.broker))
+    assert {row.gap for row in unread.rows} == {"–"} and not any(row.dense for row in unread.rows)
+
+
+def test_bars_follow_one_another_to_scale(known):
+    """Each segment starts where the one before it ends, and knows which one a click opens."""
+    bars = [bar for bar in broker_map.view(known).bars if bar.directory in ("orders-0", "logs-0")]
+    assert [(bar.row, bar.start_byte, bar.size_bytes, bar.kind, bar.base_offset) for bar in bars] == [
+        (0, 0, 1600, "closed", 0),
+        (0, 1600, 800, "active", 30),
+        (1, 0, 1000, "deleted", 0),
+        (1, 1000, 200, "active", 9),
+    ]
+
+
+def test_hover_gives_the_exact_row(known):
+    """Name, state, bytes and counts; what is not read yet is a dash."""
+    assert broker_map.view(known).bars[0].hover == (
+        "<b>00000000000000000000</b>, closed<br>1\u202f600 B in – batches, – records<br>3 offset, 1 time entries"
+    )
+    assert broker_map.view(torn(known, "orders-0", 45)).bars[1].hover.endswith("<br>the last 45 B are no batch")
+
+
+def test_the_strip_shows_where_entries_are(known):
+    """A cell with entries is as dark as they are close; a cell without is empty."""
+    strip = broker_map.view(known).strip
+    assert strip.shape == (4, broker_map.STRIP_CELLS)
+    cell = known.total.segments and 2400 / broker_map.STRIP_CELLS
+    assert np.flatnonzero(~np.isnan(strip[0])).tolist() == [int(at / cell) for at in (400, 800, 1200, 2000, 2100, 2200)]
+    assert (strip[0][~np.isnan(strip[0])] == 1).all()
+    assert np.isnan(strip[3]).all()
+
+
+def test_a_strip_without_positions_shows_each_segments_average(known):
+    """Large indexes are counted by the pipeline: then the strip is one shade a segment."""
+    counted = replace(known, entries=None)
+    strip = broker_map.view(counted).strip
+    first, second = strip[0][:160], strip[0][160:]
+    assert first == pytest.approx(np.full(160, 1.0)) and second == pytest.approx(np.full(80, 1.0))
+    sparse = known.segments.copy()
+    sparse["log_bytes"] *= 1000
+    strip = broker_map.view(replace(known, segments=sparse, entries=None)).strip
+    assert strip[0][0] == pytest.approx(3 * 1200 / 1_600_000) and strip[0][200] == pytest.approx(3 * 1200 / 800_000)
+    assert strip[1][0] == pytest.approx(1200 / 1_000_000) and np.isnan(strip[1][110]) and np.isnan(strip[3]).all()
+
+
+def test_the_title_says_what_is_most_worth_knowing(known):
+    """Torn ends first, then the densest index, then where the bytes are, then that there are none."""
+    assert broker_map.view(torn(known, "orders-0", 45)).title == "One log ends in bytes that are no batch: 45 bytes in all"
+    two = torn(known, "orders-0", 1000)
+    two.segments["torn_bytes"][0] = 21
+    assert broker_map.view(two).title == "Two logs end in bytes that are no batch: 1\u202f021 bytes in all"
+    assert broker_map.view(known).title == "__consumer_offsets-3 is indexed most densely: an entry every 40 bytes"
+    assert broker_map.view(overview.inventory(known.broker)).title == "orders-0 is the largest: 2.34 KiB of 3.85 KiB"
+
+
+def test_only_a_page_of_rows_is_shown(known, monkeypatch):
+    """The next rows of the chosen order, on an axis of their own."""
+    monkeypatch.setattr(broker_map, "ROWS", 2)
+    view = broker_map.view(known, first=2)
+    assert names(view) == ["__consumer_offsets-3", "old-0 (deleted)"]
+    assert (view.first, view.all_rows, view.longest_bytes) == (2, 4, 240)
+
+
+def test_a_row_with_too_many_segments_is_one_bar(known, monkeypatch):
+    """It opens the largest segment, and says how many there are."""
+    monkeypatch.setattr(broker_map, "BARS_A_ROW", 1)
+    bars = broker_map.view(known).bars
+    assert [(bar.row, bar.size_bytes, bar.kind, bar.base_offset) for bar in bars[:2]] == [(0, 2400, "many", 0), (1, 1200, "many", 0)]
+    assert bars[0].hover.startswith("<b>2 segments</b>")
+    assert bars[2].kind == "active"
+
+
+def test_the_rows_with_most_segments_become_one_bar_first():
+    """Until no more bars are left than a browser draws at once."""
+    assert broker_map._drawn_one_by_one([5, 1, 3]) == [True, True, True]
+    assert broker_map._drawn_one_by_one([1999, 1999, 1998, 1999]) == [False, True, True, True]
+    assert broker_map._drawn_one_by_one([broker_map.BARS_A_ROW + 1, 1]) == [False, True]
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_the_figure_draws_the_view(known, mode):
+    """Every bar at its place, with its segment; every name and gap; one image of strips; nothing else."""
+    view = broker_map.view(torn(known, "orders-0", 45), torn={("orders-0", 30): "45 bytes that do not belong"})
+    figure = broker_map.figure(view, mode)
+    traces = {trace.name: trace for trace in figure.data}
+    drawn = sorted(
+        (base, *data)
+        for trace in figure.data
+        if trace.type == "bar" and trace.customdata
+        for base, data in zip(trace.base, trace.customdata, strict=True)
+    )
+    assert drawn == sorted((bar.start_byte, bar.directory, str(bar.base_offset)) for bar in view.bars)
+    assert list(traces["closed"].x) == pytest.approx([1600], rel=0.01)
+    assert np.array_equal(np.array(traces["density"].z)[1::2], view.strip, equal_nan=True)
+    assert list(traces["torn marks"].text) == ["   45 bytes that do not belong"]
+    assert {note.text for note in figure.layout.annotations} >= {row.name for row in view.rows} | {row.gap for row in view.rows}
+    assert figure.layout.xaxis.range[1] > view.longest_bytes
+
+
+def test_ticks_are_powers_of_two():
+    """At most six besides zero, whatever the length."""
+    assert broker_map._ticks(3_900_000) == [0, 1 << 20, 2 << 20, 3 << 20]
+    assert broker_map._ticks(0) == [0]
+    for longest in (1, 7, 1000, 1 << 40):
+        assert 1 <= len(broker_map._ticks(longest)) <= 7
+
+
+def test_words_behind_a_torn_end_have_room(known):
+    """They end before the numbers at the right, also behind the longest row."""
+    words = "512 zero bytes at the end"
+    view = broker_map.view(torn(known, "orders-0", 512), torn={("orders-0", 30): words})
+    axis = broker_map._axis_bytes(view)
+    assert 2400 / axis * broker_map.PLOT_PX + broker_map.WORDS_PX + broker_map.CHARACTER_PX * len(words) <= broker_map.PLOT_PX + 1
+
+
+def test_an_empty_broker_is_drawn_too(tmp_path):
+    """No row, no bar, a title that says so, and no error."""
+    (tmp_path / "meta.properties").write_text("version=1\n")
+    view = broker_map.view(overview.with_entries(overview.inventory(open_broker(tmp_path))))
+    assert view.title == "No topic-partition holds a record" and view.rows == () and view.bars == ()
+    figure = broker_map.figure(view, "light")
+    assert figure.layout.height > 0 and all(len(trace.y) == 0 for trace in figure.data if trace.type == "bar")
+
+
+def test_an_empty_topic_partition_says_so(tmp_path):
+    """A row without a byte has a word where its bar would be."""
+    make_segment(tmp_path / "void-0", 0, 0, [])
+    view = broker_map.view(overview.with_entries(overview.inventory(open_broker(tmp_path / "void-0"))))
+    assert view.title == "No topic-partition holds a record"
+    assert "empty" in [note.text for note in broker_map.figure(view, "light").layout.annotations]
+
+
+def test_long_names_keep_their_end(tmp_path):
+    """The partition's number stands at the end; the whole name is in the hover."""
+    name = "a-topic-with-a-very-long-name-indeed-17"
+    make_segment(tmp_path / name, 0, 10, [])
+    figure = broker_map.figure(broker_map.view(overview.inventory(open_broker(tmp_path / name))), "dark")
+    assert figure.layout.annotations[0].text == "a-topic-with-a-ve…ndeed-17" and figure.layout.annotations[0].hovertext == name

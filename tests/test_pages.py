@@ -1,0 +1,238 @@
+"""The Broker page without a browser: its words in every state. Spark is a stand-in; the browser's tests run the real one."""
+
+import json
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.pipeline import job
+from kafkaviz.pipeline.job import Progress
+from kafkaviz.ui import cache
+from tests.analyse.test_overview import make_segment
+from tests.ui.fakes import FakeStarts
+
+APP = Path(__file__).parents[1] / "app.py"
+PATIENCE_S = 60
+
+
+@pytest.fixture(autouse=True)
+def starts(monkeypatch: pytest.MonkeyPatch) -> FakeStarts:
+    """No Spark, no directory and no root from the environment, nothing cached by the test before."""
+    fake = FakeStarts(Progress(2, 5, 3 << 20, 20 << 20, 1.3e9, "reading"))
+    monkeypatch.setattr(job, "start_ingest", fake)
+    for name in ("KAFKAVIZ_DIR", "KAFKAVIZ_ALLOW_ROOT", "KAFKAVIZ_MASTER"):
+        monkeypatch.delenv(name, raising=False)
+    st.cache_resource.clear()
+    return fake
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A broker directory with two topic-partitions."""
+    make_segment(tmp_path / "kafka" / "orders-0", 0, 1000, [100, 200, 300, 400, 500, 600], times=5)
+    make_segment(tmp_path / "kafka" / "logs-0", 0, 0, [])
+    (tmp_path / "kafka" / "meta.properties").write_text("version=1\nnode.id=7\ncluster.id=abc\n")
+    return tmp_path / "kafka"
+
+
+def page(directory: Path | str | None = None, **query: str) -> AppTest:
+    """The page at this address, run once."""
+    at = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
+    for name, value in ({"dir": str(directory)} if directory else {} | query).items():
+        at.query_params[name] = value
+    for name, value in query.items():
+        at.query_params[name] = value
+    at.run()
+    assert [error.message for error in at.exception] == []
+    return at
+
+
+def html(at: AppTest) -> str:
+    """All HTML of the page but its stylesheet."""
+    return "\n".join(one.proto.body for one in at.get("html") if not one.proto.body.startswith("<style>"))
+
+
+def button(at: AppTest, label: str):
+    """The button with that label."""
+    return next(one for one in at.button if one.label == label)
+
+
+def asked(at: AppTest, name: str) -> str:
+    """A parameter of the address; AppTest keeps it as a list or as text, by who set it."""
+    value = at.query_params[name]
+    return value if isinstance(value, str) else value[0]
+
+
+def figure(at: AppTest) -> dict:
+    """The map as Plotly gets it."""
+    return json.loads(at.get("plotly_chart")[0].proto.spec)
+
+
+def test_the_sample_opens_without_a_word():
+    """Title, chips, figures, map and table, from the listing and the index files alone."""
+    at = page()
+    text = html(at)
+    assert "<h1>37 topic-partitions, 20.5 MiB of log, found by 95.4 KiB of index</h1>" in text
+    assert "stopped cleanly" in text and "Kafka 4.3 or later" in text and "names and sizes are read" in text
+    assert "5\u202f442 offset, 4\u202f513 time entries" in text and "<i>–</i> batches, <i>–</i> records" in text
+    assert "tiny-index-0 is indexed most densely: an entry every 243 bytes" in text
+    assert len(at.get("plotly_chart")) == 1 and len(at.dataframe[0].value) == 37
+
+
+def test_a_started_server_opens_its_directory(small, monkeypatch):
+    """What `kafkaviz app DIR` was given stands in for the address; an address still wins."""
+    monkeypatch.setenv("KAFKAVIZ_DIR", str(small))
+    assert "<h1>2 topic-partitions, 1000 B of log" in html(page())
+    assert "<h1>37 topic-partitions" in html(page(cache.samples()[0]))
+
+
+def test_the_ingest_is_watched_and_cancelled(small, starts):
+    """The strip says how far it is; Cancel ends it; Start again starts another."""
+    at = page(small)
+    assert "3 MiB of 20 MiB read" in html(at) and len(starts.asked) == 1
+    button(at, "Cancel").click().run()
+    assert "Spark was cancelled" in html(at) and len(starts.asked) == 1
+    button(at, "Start again").click().run()
+    assert "3 MiB of 20 MiB read" in html(at) and len(starts.asked) == 2
+
+
+def test_a_failed_ingest_says_why(small, starts):
+    """One sentence, and a way to try again; the page stands."""
+    starts.progress = Progress(state="failed", error="no Java found; install Java 17 or newer")
+    at = page(small)
+    assert "Spark stopped: no Java found; install Java 17 or newer" in html(at) and "<h1>2 topic-partitions" in html(at)
+    button(at, "Try again").click().run()
+    assert len(starts.asked) == 2
+
+
+def test_the_strip_is_gone_when_all_is_read(small, starts):
+    """Nothing is watched, nothing is said; its place is kept only for those who saw it."""
+    starts.progress = Progress(state="done")
+    assert "kv-work" not in html(page(small)) and "kv-strip-gone" not in html(page(small))
+
+
+def test_the_order_is_in_the_address(small):
+    """A link brings back the order of its reader; the Tune door sets it."""
+    at = page(cache.samples()[0], order="By name")
+    first = figure(at)["layout"]["annotations"][0]["text"]
+    assert first == "__cluster_metadata-0"
+    button(at, "Tune").click().run()
+    assert figure(at)["layout"]["annotations"][0]["text"] == "tiny-index-0"
+    assert asked(at, "order") == "By density"
+
+
+def test_many_topic_partitions_have_pages(tmp_path):
+    """Sixty at once, and a sentence that says which."""
+    for number in range(70):
+        make_segment(tmp_path / f"topic-{number}", 0, 100 + number, [])
+    at = page(tmp_path, rows="2")
+    assert "rows 61–70 of 70" in html(at)
+    rows = [note["text"] for note in figure(at)["layout"]["annotations"] if note.get("xshift", 0) < 0]
+    assert rows == [f"topic-{number}" for number in range(9, -1, -1)]
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "actions"),
+    [
+        ("nowhere", "is not there", ["Try again", "Use a sample"]),
+        ("void", "No topic-partition found in", ["Try again", "Use a sample"]),
+        ("above", "looks like a broker directory", ["Open", "Try again"]),
+        ("broken.tar.gz", "could not be unpacked", ["Try again", "Use a sample"]),
+        ("text.txt", "No topic-partition found in", ["Try again", "Use a sample"]),
+        ("bare", "holds no topic-partition", ["Try again", "Use a sample"]),
+    ],
+)
+def test_what_cannot_be_opened_is_answered(tmp_path, name, words, actions):
+    """One sentence what, one why, one way on; never a traceback."""
+    (tmp_path / "void").mkdir()
+    make_segment(tmp_path / "above" / "kafka" / "orders-0", 0, 10, [])
+    (tmp_path / "above" / "kafka" / "meta.properties").write_text("version=1\n")
+    (tmp_path / "broken.tar.gz").write_bytes(b"no archive")
+    (tmp_path / "text.txt").write_text("hello")
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "meta.properties").write_text("version=1\n")
+    at = page(tmp_path / name)
+    assert words in html(at) and len(at.get("plotly_chart")) == 0
+    labels = [one.label for one in at.button]
+    for action in actions:
+        assert any(label.startswith(action) for label in labels), labels
+
+
+def test_the_way_on_leads_on(tmp_path):
+    """The broker directory one level down opens with its button, a sample with its own."""
+    make_segment(tmp_path / "kafka" / "orders-0", 0, 10, [])
+    (tmp_path / "kafka" / "meta.properties").write_text("version=1\n")
+    at = page(tmp_path)
+    next(one for one in at.button if one.key == "kv_nearby_0").click().run()
+    assert "<h1>1 topic-partition, 10 B of log" in html(at) and asked(at, "dir") == str(tmp_path / "kafka")
+    at = page(tmp_path / "nowhere")
+    button(at, "Use a sample").click().run()
+    assert "<h1>37 topic-partitions" in html(at)
+
+
+def test_a_directory_without_permission(small, monkeypatch):
+    """Whose it is and its mode; the tests may run as a user who reads everything, so the refusal is made."""
+    refused = CannotOpen(small, "may not be read", "copy it", kind="permission")
+    monkeypatch.setattr(cache, "open_broker", lambda path: (_ for _ in ()).throw(refused))
+    small.chmod(0o700)
+    text = html(page(small))
+    assert f"{small} may not be read" in text and "its mode is 0700" in text
+
+
+def test_outside_the_allowed_root(small, tmp_path, monkeypatch):
+    """The page says where it may look, and still offers a sample."""
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(tmp_path / "elsewhere"))
+    at = page(small)
+    assert "may not be opened here" in html(at) and str(tmp_path / "elsewhere") in html(at)
+    button(at, "Use a sample").click().run()
+    assert "<h1>37 topic-partitions" in html(at)
+
+
+def test_no_sample_and_nothing_given(monkeypatch, tmp_path):
+    """The empty state: what to give."""
+    monkeypatch.setattr(cache, "SAMPLES", tmp_path / "none")
+    assert "No broker directory open" in html(page())
+
+
+def test_part_of_a_directory(small, monkeypatch):
+    """An index that cannot be read takes its segment out of the totals, and is named; the rest is there."""
+    (small / "orders-0" / f"{0:020d}.index").unlink()
+    (small / "orders-0" / f"{0:020d}.index").symlink_to(small / "orders-0" / f"{0:020d}.log")
+    real = cache.table.with_entries
+
+    def vanishing(known):
+        (small / "orders-0" / f"{0:020d}.index").unlink(missing_ok=True)
+        return real(known)
+
+    monkeypatch.setattr(cache.table, "with_entries", vanishing)
+    text = html(page(small))
+    assert "1 of 2 segments are shown" in text and "orders-0/00000000000000000000.index" in text and "<h1>2 topic-partitions" in text
+
+
+def test_names_from_disk_become_no_markup(tmp_path):
+    """A directory may be called anything; so may a cluster."""
+    evil = tmp_path / "<img src=x onerror=alert(1)>"
+    make_segment(evil / "a<b>c-0", 0, 10, [])
+    (evil / "meta.properties").write_text("version=1\nnode.id=<script>x</script>\ncluster.id=<b>c</b>\n")
+    at = page(evil)
+    text = html(at)
+    assert "<img" not in text and "<script>" not in text and "<b>c" not in text
+    assert "<b>c-0" not in json.dumps([note["text"] for note in figure(at)["layout"]["annotations"]])
+
+
+def test_a_path_as_it_is_pasted(small):
+    """Blanks and quotes around it are dropped; the field opens it."""
+    at = page(small)
+    at.text_input[0].set_value(f" '{cache.samples()[0]}' ").run()
+    assert asked(at, "dir") == str(cache.samples()[0])
+    assert "<h1>37 topic-partitions" in html(at)
+
+
+def test_the_table_is_filtered(small):
+    """By a part of the name, whatever its case."""
+    at = page(small)
+    next(one for one in at.text_input if one.label == "Filter").set_value("ORD").run()
+    assert at.dataframe[0].value["Topic-partition"].tolist() == ["orders-0"]

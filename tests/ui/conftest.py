@@ -1,0 +1,17 @@
+"""What tests of the pages share: no Spark, and nothing kept from the test before."""
+
+import pytest
+import streamlit as st
+
+from kafkaviz.pipeline import job
+from kafkaviz.pipeline.job import Progress
+from tests.ui.fakes import FakeStarts
+
+
+@pytest.fixture
+def starts(monkeypatch: pytest.MonkeyPatch) -> FakeStarts:
+    """The ingests that pages start; set .progress before a page runs."""
+    fake = FakeStarts(Progress(2, 5, 3 << 20, 20 << 20, 1.3e9, "reading"))
+    monkeypatch.setattr(job, "start_ingest", fake)
+    st.cache_resource.clear()
+    return fake

@@ -1,0 +1,36 @@
+"""Stand-ins for what a test must not start: an ingest without Spark."""
+
+from kafkaviz.errors import KafkavizError
+from kafkaviz.pipeline.job import Progress
+
+
+class FakeIngest:
+    """An ingest that is as far as the test says."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def progress(self) -> Progress:
+        """What the test said."""
+        return self._progress
+
+    def cancel(self) -> None:
+        """Is cancelled from now on."""
+        self._progress = Progress(state="cancelled")
+
+    def wait(self, timeout_s: float | None = None) -> None:
+        """As the real one, it says by an error that it was cancelled."""
+        if self._progress.state == "cancelled":
+            raise KafkavizError("the run was cancelled")
+
+
+class FakeStarts:
+    """In the place of start_ingest: remembers what was asked of it."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress, self.asked = progress, []
+
+    def __call__(self, directories, catalog_path, master="local[*]", full=False) -> FakeIngest:
+        """A new fake ingest."""
+        self.asked.append((list(directories), catalog_path, master))
+        return FakeIngest(self.progress)

@@ -1,0 +1,141 @@
+"""The doors: what may be opened, when a directory is listed anew, and that an ingest is started once."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.pipeline.job import Progress
+from kafkaviz.ui import cache
+from tests.analyse.test_overview import make_segment
+
+
+@pytest.fixture
+def directory(tmp_path, starts) -> Path:
+    """A broker directory with one topic-partition, and nothing cached of it."""
+    make_segment(tmp_path / "kafka" / "orders-0", 0, 1000, [400], times=1)
+    (tmp_path / "kafka" / "meta.properties").write_text("version=1\n")
+    return tmp_path / "kafka"
+
+
+def test_samples_lie_beside_the_app():
+    """Archives, the clean one first: it is what opens without a word."""
+    assert cache.samples()[0].name == "kafka-4.3.1-clean.tar.gz"
+
+
+def test_everything_may_be_opened_by_default(monkeypatch, tmp_path):
+    """A person on their own machine is not asked for a root."""
+    monkeypatch.delenv("KAFKAVIZ_ALLOW_ROOT", raising=False)
+    assert cache.allowed(Path("/")) == Path("/")
+
+
+def test_a_root_keeps_everything_else_out(monkeypatch, tmp_path):
+    """Below it yes; beside it, above it, by dots or by a link no."""
+    root, other = tmp_path / "root", tmp_path / "rootless"
+    root.mkdir()
+    other.mkdir()
+    (root / "link").symlink_to(other)
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(root))
+    assert cache.allowed(root) == root and cache.allowed(root / "deep" / "down") == root / "deep" / "down"
+    assert cache.allowed(cache.samples()[0]) and cache.allowed(cache.uploads() / "x.tar")
+    for path in (other, tmp_path, root / ".." / "rootless", root / "link", root / "link" / "kafka", Path("/")):
+        with pytest.raises(CannotOpen) as refused:
+            cache.allowed(path)
+        assert refused.value.kind == "outside"
+
+
+def test_several_roots(monkeypatch, tmp_path):
+    """As PATH has several directories."""
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", f"{tmp_path / 'a'}{os.pathsep}{tmp_path / 'b'}")
+    assert cache.allowed(tmp_path / "b" / "x")
+    with pytest.raises(CannotOpen):
+        cache.allowed(tmp_path / "c")
+
+
+def test_a_refused_path_tells_nothing_about_itself(monkeypatch, directory):
+    """Whether it exists is not said: the root is judged before the directory is looked at."""
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(directory / "orders-0"))
+    for path in (directory, directory / "nothing-here"):
+        with pytest.raises(CannotOpen) as refused:
+            cache.broker(path)
+        assert refused.value.kind == "outside"
+
+
+def test_a_directory_is_listed_once_and_again_when_it_changes(directory):
+    """A log that grew, or a new topic-partition, makes a new listing; nothing else does."""
+    first = cache.listed(directory)
+    assert cache.listed(directory) is first
+    with open(directory / "orders-0" / f"{0:020d}.log", "ab") as log:
+        log.write(b"more")
+    grown = cache.listed(directory)
+    assert grown.broker.partitions[0].active.log.size_bytes == 1004 and grown.key != first.key
+    make_segment(directory / "orders-1", 0, 10, [])
+    assert [one.directory for one in cache.listed(directory).broker.partitions] == ["orders-0", "orders-1"]
+
+
+def test_an_error_is_not_kept(tmp_path, starts):
+    """A directory that was not there is looked for again."""
+    with pytest.raises(CannotOpen):
+        cache.broker(tmp_path / "kafka")
+    make_segment(tmp_path / "kafka" / "orders-0", 0, 10, [])
+    (tmp_path / "kafka" / "meta.properties").write_text("version=1\n")
+    assert len(cache.broker(tmp_path / "kafka").partitions) == 1
+
+
+def test_one_ingest_a_directory(directory, starts):
+    """However many tabs ask; it reads what was given, into a catalog of its own."""
+    here = cache.listed(directory)
+    first = cache.ingests().of(here)
+    assert cache.ingests().of(here) is first and cache.ingests().of(cache.listed(directory)) is first
+    assert [(asked[0], asked[1]) for asked in starts.asked] == [([directory], cache.catalog_path(here.broker))]
+    assert not cache.catalog_path(here.broker).is_relative_to(directory)
+
+
+def test_the_master_comes_from_the_environment(directory, starts, monkeypatch):
+    """As `kafkaviz app --master` sets it."""
+    monkeypatch.setenv("KAFKAVIZ_MASTER", "local[2]")
+    cache.ingests().of(cache.listed(directory))
+    assert starts.asked[0][2] == "local[2]"
+
+
+def test_a_cancelled_ingest_waits_for_its_button(directory, starts):
+    """It is not started again by a rerun, only by somebody who asks."""
+    here = cache.listed(directory)
+    cache.ingests().of(here)
+    cache.ingests().cancel(here)
+    assert cache.ingests().of(here).progress().state == "cancelled" and len(starts.asked) == 1
+    assert cache.ingests().again(here).progress().state == "reading" and len(starts.asked) == 2
+
+
+def test_a_directory_that_changes_all_the_time_is_not_ingested_all_the_time(directory, starts, monkeypatch):
+    """Not again before some time went by, and only after the run before ended well."""
+    starts.progress = Progress(state="done")
+    here = cache.listed(directory)
+    cache.ingests().of(here)
+    cache.ingests().of(here)
+    assert len(starts.asked) == 1
+    monkeypatch.setattr(cache, "AGAIN_AFTER_S", -1)
+    starts.progress = Progress(state="failed", error="no Java")
+    cache.ingests().of(here)
+    assert len(starts.asked) == 2
+    cache.ingests().of(here)
+    assert len(starts.asked) == 2
+
+
+def test_two_directories_have_two_catalogs(directory, tmp_path, starts):
+    """Of the same name, even."""
+    make_segment(tmp_path / "other" / "kafka" / "orders-0", 0, 10, [])
+    (tmp_path / "other" / "kafka" / "meta.properties").write_text("version=1\n")
+    paths = {cache.catalog_path(cache.broker(path)) for path in (directory, tmp_path / "other" / "kafka")}
+    assert len(paths) == 2
+
+
+def test_a_catalog_of_another_version_is_no_catalog(directory, starts):
+    """It is passed over until the next ingest replaces it."""
+    here = cache.listed(directory)
+    path = cache.catalog_path(here.broker)
+    path.mkdir(parents=True)
+    (path / "_catalog.json").write_text('{"format": 999}')
+    assert not cache.is_fresh(here)
+    assert cache.overview(here).total.batches is None and cache.overview(here).total.offset_entries == 1

@@ -1,0 +1,45 @@
+"""The frame: pages that exist, and the address parameters that a link to another page keeps."""
+
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.log.broker import open_broker
+from kafkaviz.ui import frame
+from kafkaviz.ui.cache import Listed
+from kafkaviz.ui.pick import Place
+from tests.analyse.test_overview import make_segment
+
+HOUSE = ["Broker", "Segment", "Lookup", "Page cache", "Rolls", "Tuning", "Health", "Explore", "Workshop"]
+
+
+def test_nine_pages_and_only_those_that_exist(monkeypatch, tmp_path):
+    """A page is listed when its script is there: no dead link, no empty page."""
+    assert list(frame.PAGES) == HOUSE
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "app.py").touch()
+    (tmp_path / "pages" / "rolls.py").touch()
+    monkeypatch.setattr(frame, "ROOT", tmp_path)
+    assert list(frame.pages()) == ["Broker", "Rolls"]
+
+
+def test_a_script_is_its_pages_place_in_the_address():
+    """And no two pages share one."""
+    paths = [page.path for page in frame.PAGES.values()]
+    assert paths[:4] == ["", "segment", "lookup", "page_cache"] and len(set(paths)) == 9
+
+
+@pytest.mark.parametrize(("page", "kept"), [("Broker", ["dir"]), ("Rolls", ["dir", "tp"]), ("Segment", ["dir", "tp", "segment"])])
+def test_a_link_keeps_what_its_page_looks_at(tmp_path, page, kept):
+    """From a segment to the broker it is only the directory."""
+    make_segment(tmp_path / "orders-0", 30, 10, [])
+    (tmp_path / "meta.properties").write_text("version=1\n")
+    broker = open_broker(tmp_path)
+    place = Place("/k", Listed(broker, (), ""), broker.partitions[0], broker.partitions[0].segments[0])
+    assert list(frame._carried(frame.PAGES[page], place)) == kept
+
+
+def test_every_art_is_there():
+    """The drawings that pages name."""
+    art = Path(frame.HERE / "art")
+    assert {"mark", "learn", "inspect", "tune", "empty"} <= {path.stem for path in art.glob("*.svg")}

@@ -1,0 +1,40 @@
+"""Uploads: saved once, under a name that cannot leave its folder."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.ui import cache, upload
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("kafka.tar.gz", "kafka.tar.gz"),
+        ("../../etc/passwd.tar", "passwd.tar"),
+        ("C:\\Users\\me\\kafka logs.zip", "kafka-logs.zip"),
+        ("..tar", "archive.tar"),
+        ("héllo<b>.tgz", "h-llo-b-.tgz"),
+        ("", "archive.tar"),
+        (".hidden.zip", "hidden.zip"),
+    ],
+)
+def test_a_name_stays_in_its_folder(given, name):
+    """Only letters, digits, dots, dashes and underscores; the ending is kept."""
+    assert upload.safe_name(given) == name
+
+
+def test_the_same_archive_is_kept_once():
+    """Named by its content; another content has another folder."""
+    first = upload.save(io.BytesIO(b"one"), "kafka.zip")
+    assert first == upload.save(io.BytesIO(b"one"), "kafka.zip") != upload.save(io.BytesIO(b"two"), "kafka.zip")
+    assert first.read_bytes() == b"one" and first.is_relative_to(cache.uploads())
+    assert [path.name for path in first.parent.iterdir()] == ["kafka.zip"]
+
+
+def test_uploads_lie_in_the_cache(cache: Path):
+    """Never beside the app or in an inspected directory."""
+    from kafkaviz.ui.cache import uploads
+
+    assert uploads().is_relative_to(cache)
