@@ -92,7 +92,10 @@ def _scaled(number: float, step: int, limit: float, units: tuple[str, ...]) -> s
 
 
 def _three_figures(number: float) -> str:
-    return _short_zeros(f"{number:.{0 if number >= 100 else 1 if number >= 10 else 2}f}")
+    """3.70 and 20.5, so that columns line up; 3 for 3.00."""
+    text = f"{number:.{0 if number >= 100 else 1 if number >= 10 else 2}f}"
+    whole, _, fraction = text.partition(".")
+    return text if fraction.strip("0") else whole
 
 
 def _short(number: float) -> str:
