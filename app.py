@@ -18,7 +18,7 @@ from kafkaviz.ui.pick import Place
 ORDERS = ("By size", "By density", "By name")
 DENSEST = "By density"
 ROWS = 60  # of the map at once
-ROW_PX, HEAD_PX, TABLE_ROWS = 31, 35, 13
+ROW_PX, HEAD_PX, TABLE_ROWS = 31, 33, 13
 DONE = ("done", "fresh")
 KEY = [
     ("closed", "closed"),
@@ -205,31 +205,28 @@ def progress_strip(here: Listed) -> None:
 
 
 @st.fragment
-def partition_rows(known: Overview) -> None:
-    """One row a topic-partition, to sort, to filter and to take along."""
+def partition_rows(place: Place, known: Overview) -> None:
+    """One row a topic-partition, to sort, to filter, to take along; a row that is selected opens."""
     with st.container(horizontal=True, vertical_alignment="center", key="kv_table_head"):
-        parts.heading("Topic-partitions")
+        parts.heading("Topic-partitions", "select a row to open it")
         wanted = st.text_input("Filter", placeholder="Filter", label_visibility="collapsed", key="kv_filter", live="300ms", width=200)
-        rows = [row for row in known.partitions if (wanted or "").strip().lower() in row.directory.lower()]
-        st.download_button(
-            "CSV",
-            icon=":material/download:",
-            data=lambda: partition_table.csv(rows),
-            file_name="topic-partitions.csv",
-            on_click="ignore",
-            key="kv_csv",
-        )
-    shown = partition_table.frame(rows)
-    st.dataframe(
-        partition_table.styled(shown),
+        rows = partition_table.ordered([row for row in known.partitions if (wanted or "").strip().lower() in row.directory.lower()])
+        save = {"data": lambda: partition_table.csv(rows), "file_name": "topic-partitions.csv", "on_click": "ignore"}
+        st.download_button("CSV", icon=":material/download:", key="kv_csv", **save)
+    event = st.dataframe(
+        partition_table.styled(partition_table.frame(rows)),
         hide_index=True,
         height=min(TABLE_ROWS, max(len(rows), 1)) * ROW_PX + HEAD_PX,
         row_height=ROW_PX,
         key="kv_partitions",
         column_config=COLUMNS,
         placeholder=units.MISSING,
+        on_select="rerun",
+        selection_mode="single-row",
         alt=f"{len(rows)} topic-partitions, largest log first",
     )
+    if event.selection.rows:
+        st.switch_page(pages()["Segment"].script, query_params=state.address(place.directory, rows[event.selection.rows[0]].directory))
 
 
 place = frame("Broker")
@@ -248,7 +245,7 @@ segment_map(place, here, known)
 st.space(12)
 strip = st.container()
 st.space(28)
-partition_rows(known)
+partition_rows(place, known)
 if known.problems:
     st.space(28)
     faults.partial(int((~known.segments["left_out"]).sum()), len(known.segments), here.broker.path, known.problems)

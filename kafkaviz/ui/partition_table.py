@@ -22,8 +22,6 @@ READS = {  # heading: how a value of that column reads; the value itself is what
     "Codec": str,
     "Newest record (UTC)": lambda ms: units.moment(int(ms), fraction=False),
 }
-
-
 EXACT = (
     "directory",
     "state",
@@ -43,10 +41,14 @@ EXACT = (
 )
 
 
+def ordered(rows: Sequence[Row]) -> list[Row]:
+    """The rows, largest log first."""
+    return sorted(rows, key=lambda row: (-row.sums.log_bytes, row.directory))
+
+
 def frame(rows: Sequence[Row]) -> pd.DataFrame:
-    """The rows, largest log first; a value that is not known is missing."""
-    ordered = sorted(rows, key=lambda row: (-row.sums.log_bytes, row.directory))
-    table = pd.DataFrame([_values(row) for row in ordered], columns=list(READS))
+    """The rows as they come; a value that is not known is missing."""
+    table = pd.DataFrame([_values(row) for row in rows], columns=list(READS))
     numbers = [name for name in READS if name not in ("Topic-partition", "Offsets", "Codec")]
     return table.astype(dict.fromkeys(numbers, "float64"))  # NaN where a number is missing; exact up to 2**53
 

@@ -84,9 +84,9 @@ def _dashes(words: str) -> str:
     return re.sub(r"(^|\s)–(?=\s|$)", r"\1<i>–</i>", escape(words))
 
 
-def heading(text: str) -> None:
-    """The heading of a section."""
-    st.html(f'<h2 class="kv-h2">{escape(text)}</h2>')
+def heading(text: str, aside: str = "") -> None:
+    """The heading of a section, and a quiet word beside it."""
+    st.html(f'<h2 class="kv-h2">{escape(text)} <small>{escape(aside)}</small></h2>')
 
 
 def figure_head(finding: str, below: str) -> None:
