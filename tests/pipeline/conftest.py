@@ -1,0 +1,63 @@
+"""What tests of the pipeline share: one Spark for the whole run, and a way to do without."""
+
+import hashlib
+import pickle
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from kafkaviz.pipeline import job
+from kafkaviz.pipeline.scan import scan
+
+TESTED = "local[2]"
+
+
+@pytest.fixture(scope="session")
+def spark(cache: Path) -> Iterator:
+    """The session of the whole test run."""
+    from kafkaviz.pipeline.session import session
+
+    yield session(TESTED)
+    session(TESTED).stop()  # whichever it is by now; unstopped it would complain
+
+
+@pytest.fixture
+def on_spark(spark) -> Callable[..., job.Ingest]:
+    """An ingest on Spark, run to its end."""
+    return _ingest
+
+
+@pytest.fixture
+def in_process(monkeypatch) -> Callable[..., job.Ingest]:
+    """An ingest whose tasks run right here, pickled as they would be for a worker: everything but Spark, in milliseconds."""
+    session = SimpleNamespace(sparkContext=SimpleNamespace(defaultParallelism=2))
+    monkeypatch.setattr("kafkaviz.pipeline.session.session", lambda master: session)
+    monkeypatch.setattr(job, "run_tasks", _run_here)
+    return _ingest
+
+
+def _ingest(*directories: Path, catalog: Path, master: str = TESTED, full: bool = False) -> job.Ingest:
+    run = job.start_ingest(directories, catalog, master, full)
+    run.wait()
+    return run
+
+
+def _run_here(run: job.Ingest, spark: object, tasks: list, staging: Path) -> list:
+    return [summary for task in tasks for summary in scan(pickle.loads(pickle.dumps(task)), staging)]
+
+
+@pytest.fixture
+def fingerprint() -> Callable[[Path], dict[str, tuple]]:
+    """Everything about the files of a folder that an ingest must leave alone."""
+    return _fingerprint
+
+
+def _fingerprint(folder: Path) -> dict[str, tuple]:
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        stat = path.stat()
+        content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+        found[path.relative_to(folder).as_posix()] = (stat.st_size, stat.st_mtime_ns, stat.st_mode, content)
+    return found

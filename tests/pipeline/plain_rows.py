@@ -1,0 +1,177 @@
+"""The slow twin of the pipeline: a broker directory's tables row by row, in plain Python, from the in-process reader alone."""
+
+from collections.abc import Iterator
+
+from kafkaviz.analyse.infer import SegmentFacts, interval_bounds, roll_reasons
+from kafkaviz.log.broker import Broker
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
+
+CODECS = {0: "none", 1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
+
+
+def tables(broker: Broker, name: str) -> dict[str, list[dict]]:
+    """Each table's rows, as a catalog that calls the broker `name` must have them, in the order of files and positions."""
+    return {
+        "partitions": [_partition(name, partition) for partition in broker.partitions],
+        "segments": [row for partition in broker.partitions for row in _segments(name, partition)],
+        "batches": [row for owner, segment in _with_rows(name, broker) for row in _batches(owner, segment)],
+        "offset_entries": [row for owner, segment in _with_rows(name, broker) for row in _offset_entries(owner, segment)],
+        "time_entries": [row for owner, segment in _with_rows(name, broker) for row in _time_entries(owner, segment)],
+    }
+
+
+def _with_rows(name: str, broker: Broker) -> Iterator[tuple[dict, Segment]]:
+    for partition in broker.partitions:
+        for segment in partition.segments:
+            if segment.state in ("active", "closed"):
+                yield {**_owner(name, partition), "segment_base_offset": segment.base_offset}, segment
+
+
+def _owner(name: str, partition: Partition) -> dict:
+    return {"broker": name, "topic": partition.topic, "partition": partition.partition}
+
+
+def _partition(name: str, partition: Partition) -> dict:
+    newest = partition.live[-1] if partition.live else None
+    batches = newest.batches() if newest else ()
+    return {
+        **_owner(name, partition),
+        "directory": partition.directory,
+        "state": partition.state,
+        "topic_id": partition.topic_id,
+        "segments": len(partition.live),
+        "log_start_offset": partition.log_start_offset,
+        "high_watermark": partition.high_watermark,
+        "recovery_point": partition.recovery_point,
+        "log_end_offset": (int(batches[-1]["last_offset"]) + 1 if len(batches) else newest.base_offset) if newest else None,
+    }
+
+
+def _segments(name: str, partition: Partition) -> Iterator[dict]:
+    reasons = dict(zip((one.base_offset for one in partition.live), roll_reasons([_facts(one) for one in partition.live]), strict=True))
+    for segment in partition.segments:
+        live = segment.state in ("active", "closed")
+        row = {**_owner(name, partition), "base_offset": segment.base_offset, "state": segment.state}
+        row |= {"roll_reason": reasons.get(segment.base_offset) if live else None}
+        yield row | _files(segment) | _log(segment) | _slots(segment)
+
+
+def _files(segment: Segment) -> dict:
+    row = {}
+    for kind in ("log", "index", "timeindex", "txnindex"):
+        file = getattr(segment, kind)
+        row[f"{kind}_bytes"] = file.size_bytes if file else None
+        row[f"{kind}_allocated_bytes"] = file.allocated_bytes if file else None
+        row[f"{kind}_mtime_ns"] = file.mtime_ns if file else None
+    return row
+
+
+def _log(segment: Segment) -> dict:
+    names = ("batches", "records", "first_offset", "last_offset", "min_timestamp_ms", "max_timestamp_ms", "valid_bytes", "torn_bytes")
+    row = dict.fromkeys((*names, "interval_low_bytes", "interval_high_bytes"))
+    if segment.log is None:
+        return row
+    found, end = segment.walk()
+    rows = [_batch(one, None) for one in found]
+    bounds = interval_bounds(found, segment.offset_index.entries)
+    counts = [one["record_count"] for one in rows]
+    least = [value for one in rows if (value := _earliest(one)) is not None]
+    most = [one["max_timestamp_ms"] for one in rows if one["max_timestamp_ms"] is not None]
+    return {
+        "batches": len(rows),
+        "records": None if None in counts else sum(counts),
+        "first_offset": rows[0]["base_offset"] if rows else None,
+        "last_offset": rows[-1]["last_offset"] if rows else None,
+        "min_timestamp_ms": min([value for value in least if value >= 0] or least, default=None),
+        "max_timestamp_ms": max(most, default=None),
+        "valid_bytes": end.position,
+        "torn_bytes": segment.log.size_bytes - end.position,
+        "interval_low_bytes": bounds.low_bytes,
+        "interval_high_bytes": bounds.high_bytes,
+    }
+
+
+def _earliest(batch: dict) -> int | None:
+    """The first record's time where the header has it, else the largest."""
+    plain = batch["timestamp_type"] == "CreateTime" and batch["delete_horizon_ms"] is None and batch["record_count"] is not None
+    return batch["base_timestamp_ms"] if plain else batch["max_timestamp_ms"]
+
+
+def _slots(segment: Segment) -> dict:
+    row = dict.fromkeys(("offset_entries", "time_entries", "unwritten_offset_slots", "unwritten_time_slots"))
+    if segment.index:
+        row |= {"offset_entries": len(segment.offset_index.entries), "unwritten_offset_slots": segment.offset_index.unwritten}
+    if segment.timeindex:
+        row |= {"time_entries": len(segment.time_index.entries), "unwritten_time_slots": segment.time_index.unwritten}
+    return row
+
+
+def _facts(segment: Segment) -> SegmentFacts:
+    batches = segment.batches()
+    first = batches[0] if len(batches) else None
+    return SegmentFacts(
+        segment.base_offset,
+        segment.log.size_bytes,
+        int(first["size_bytes"]) if first is not None else 0,
+        int(first["max_timestamp_ms"]) if first is not None else -1,
+        int(first["last_offset"]) if first is not None else -1,
+        int(batches["max_timestamp_ms"].max()) if len(batches) else -1,
+        len(segment.offset_index.entries),
+        len(segment.time_index.entries),
+    )
+
+
+def _batches(owner: dict, segment: Segment) -> Iterator[dict]:
+    slots: dict[int, list] = {}
+    for entry in segment.offset_index.entries.tolist():
+        slots.setdefault(entry[3], []).append(entry)
+    if segment.log:
+        for one in segment.batches():
+            yield owner | _batch(one, _slot(one, slots.get(int(one["position"]), [])))
+
+
+def _slot(one, entries: list[tuple]) -> int | None:
+    """Of the entries that point at a batch the one whose offset it holds, else the last."""
+    holding = [slot for slot, _, offset, _ in entries if one["base_offset"] <= offset <= one["last_offset"]]
+    return (holding or [entry[0] for entry in entries] or [None])[-1]
+
+
+def _batch(one, slot: int | None) -> dict:
+    """A batch, with None for what magic 0 and 1 have not, or do not tell while compressed."""
+    magic, bits = int(one["magic"]), int(one["attributes"])
+    new = magic >= 2
+    told = new or bits & 7 == 0
+    timed = magic >= 1
+    horizon = int(one["base_timestamp_ms"]) if new and bits & 0x40 else None
+    return {
+        "position": int(one["position"]),
+        "size_bytes": int(one["size_bytes"]),
+        "base_offset": int(one["base_offset"]) if told else None,
+        "last_offset": int(one["last_offset"]),
+        "leader_epoch": int(one["leader_epoch"]) if new else None,
+        "magic": magic,
+        "codec": CODECS[bits & 7],
+        "timestamp_type": ("LogAppendTime" if bits & 8 else "CreateTime") if timed else None,
+        "is_transactional": bool(new and bits & 0x10),
+        "is_control": bool(new and bits & 0x20),
+        "delete_horizon_ms": horizon,
+        "record_count": int(one["record_count"]) if told else None,
+        "base_timestamp_ms": int(one["base_timestamp_ms"]) if timed and told else None,
+        "max_timestamp_ms": int(one["max_timestamp_ms"]) if timed else None,
+        "producer_id": int(one["producer_id"]) if new else None,
+        "producer_epoch": int(one["producer_epoch"]) if new else None,
+        "base_sequence": int(one["base_sequence"]) if new else None,
+        "crc": int(one["crc"]),
+        "entry_slot": slot,
+    }
+
+
+def _offset_entries(owner: dict, segment: Segment) -> Iterator[dict]:
+    for slot, relative_offset, offset, position in segment.offset_index.entries.tolist():
+        yield owner | {"slot": slot, "relative_offset": relative_offset, "offset": offset, "position": position}
+
+
+def _time_entries(owner: dict, segment: Segment) -> Iterator[dict]:
+    for slot, timestamp_ms, relative_offset, offset in segment.time_index.entries.tolist():
+        yield owner | {"slot": slot, "timestamp_ms": timestamp_ms, "relative_offset": relative_offset, "offset": offset}

@@ -1,0 +1,141 @@
+"""What reading a segment tells: the same, however it is cut into chunks and stretches."""
+
+from dataclasses import replace
+from functools import reduce
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafkaviz.analyse.infer import IntervalEvidence, interval_evidence
+from kafkaviz.format.batch import BATCH, LOG_APPEND_TIME
+from kafkaviz.log.broker import open_broker
+from kafkaviz.log.segment import OFFSET_ENTRY
+from kafkaviz.pipeline.content import Content, Gaps, content, merged
+
+CUTS = st.lists(st.integers(0, 400), max_size=6)
+
+
+def batches_of(sizes: list[int], **fields: object) -> np.ndarray:
+    """Batches of these sizes, two records each."""
+    batches = np.zeros(len(sizes), BATCH)
+    batches["size_bytes"], batches["position"] = sizes, np.cumsum([0, *sizes[:-1]]) if sizes else []
+    batches["base_offset"], batches["record_count"], batches["magic"] = 2 * np.arange(len(sizes)), 2, 2
+    batches["last_offset"] = batches["base_offset"] + 1
+    for name, values in fields.items():
+        batches[name] = values
+    return batches
+
+
+def entries_of(batches: np.ndarray, rows: list[int]) -> np.ndarray:
+    """Index entries for the batches in these rows."""
+    entries = np.zeros(len(rows), OFFSET_ENTRY)
+    entries["slot"], entries["position"], entries["offset"] = np.arange(len(rows)), batches["position"][rows], batches["last_offset"][rows]
+    return entries
+
+
+def parts_of(batches: np.ndarray, cuts: list[int]) -> list[np.ndarray]:
+    """The batches in pieces, some of them perhaps empty."""
+    return np.split(batches, sorted(min(cut, len(batches)) for cut in cuts))
+
+
+def gathered(parts: list[np.ndarray], entries: np.ndarray) -> IntervalEvidence:
+    """The evidence of chunks, one after the other."""
+    gaps = Gaps(entries)
+    for part in parts:
+        gaps.add(part)
+    return gaps.evidence()
+
+
+@given(st.lists(st.integers(-1, 50), max_size=40), CUTS)
+def test_parts_tell_together_what_the_whole_tells(times, cuts):
+    """Counts, first and last, least and largest, with -1 among the timestamps."""
+    batches = batches_of([100] * len(times), base_timestamp_ms=times, max_timestamp_ms=times)
+    assert merged(map(content, parts_of(batches, cuts))) == content(batches)
+
+
+def test_no_batch_tells_nothing():
+    """An empty log has no first offset, and no timestamp."""
+    assert content(batches_of([])) == merged([]) == merged([Content()]) == Content(batches=0, records=0)
+
+
+def test_a_stored_minus_one_is_told_where_there_is_nothing_else():
+    """-1 in a header says that there is no time; it is not the least one of a segment that has some."""
+    untimed = batches_of([100, 100], base_timestamp_ms=-1, max_timestamp_ms=-1)
+    assert (content(untimed).min_timestamp_ms, content(untimed).max_timestamp_ms) == (-1, -1)
+    some = batches_of([100, 100], base_timestamp_ms=[-1, 7], max_timestamp_ms=[-1, 9])
+    assert (content(some).min_timestamp_ms, content(some).max_timestamp_ms) == (7, 9)
+
+
+def test_a_format_without_times_has_none():
+    """Magic 0; a compressed batch of it hides its first offset and its count as well."""
+    old = batches_of([100, 100], magic=0, attributes=1, base_offset=-1, record_count=-1, base_timestamp_ms=-1, max_timestamp_ms=-1)
+    told = content(old)
+    assert (told.min_timestamp_ms, told.max_timestamp_ms, told.first_offset, told.records, told.last_offset) == (None, None, None, None, 3)
+
+
+def test_one_hidden_count_hides_the_sum():
+    """A sum with an unknown part is unknown, in one array and in two parts."""
+    batches = batches_of([100, 100], magic=1, attributes=[0, 1], record_count=[1, -1], base_offset=[0, -1])
+    assert content(batches).records is None
+    assert merged(content(batches[row : row + 1]) for row in range(2)).records is None
+    assert content(batches).first_offset == 0
+
+
+@pytest.mark.parametrize("bits", [LOG_APPEND_TIME, 0x40])
+def test_where_the_first_time_is_not_a_records_the_largest_stands_in(bits):
+    """With append time the first record's own time counts for nothing; a delete horizon is no record's time."""
+    batches = batches_of([100], attributes=bits, base_timestamp_ms=3, max_timestamp_ms=8)
+    assert content(batches).min_timestamp_ms == 8
+
+
+@given(st.lists(st.integers(61, 2000), min_size=1, max_size=60), st.data(), CUTS)
+def test_chunks_give_the_evidence_of_one_array(sizes, data, cuts):
+    """Whatever is indexed, and wherever the chunks end."""
+    batches = batches_of(sizes)
+    rows = sorted(data.draw(st.sets(st.integers(0, len(sizes) - 1))))
+    entries = entries_of(batches, rows)
+    expected = interval_evidence(batches, entries) if rows else IntervalEvidence()
+    assert gathered(parts_of(batches, cuts), entries) == expected
+
+
+@given(st.data(), CUTS)
+def test_stretches_cut_at_entries_give_the_evidence_of_one(data, cuts):
+    """As tasks have them: each from an indexed batch on, with the whole index; their evidence merges."""
+    batches = batches_of(data.draw(st.lists(st.integers(61, 2000), min_size=2, max_size=60)))
+    rows = sorted(data.draw(st.sets(st.integers(1, len(batches) - 1), min_size=1)))
+    entries = entries_of(batches, rows)
+    stretches = parts_of(batches, data.draw(st.lists(st.sampled_from(rows), max_size=4)))
+    evidence = [gathered(parts_of(stretch, cuts), entries) for stretch in stretches]
+    assert reduce(IntervalEvidence.merge, evidence) == interval_evidence(batches, entries)
+
+
+def test_an_index_of_whole_appends_keeps_its_evidence():
+    """Entries whose key lies in a later batch: one of nine, as Kafka 3.9.0 wrote them on followers."""
+    batches = batches_of([1000] * 90)
+    entries = entries_of(batches, list(range(9, 90, 9)))
+    entries["offset"] += 2 * 8
+    whole = interval_evidence(batches, entries)
+    assert whole.per_append
+    assert all(gathered(parts_of(batches, [cut, cut + 5]), entries) == whole for cut in range(90))
+
+
+def test_entries_that_point_between_batches_count_alike():
+    """A damaged index: its wrong positions lie where a chunk begins, too."""
+    batches = batches_of([1000] * 30)
+    entries = entries_of(batches, [5, 10, 15, 20])
+    entries["position"][1] += 10
+    whole = interval_evidence(batches, entries)
+    assert all(gathered(parts_of(batches, [cut, cut + 2]), entries) == whole for cut in range(30))
+
+
+def test_real_segments_in_chunks(clean, killed):
+    """Every segment of two real brokers in chunks of 7 batches."""
+    for broker in (open_broker(clean), open_broker(killed)):
+        for segment in (segment for partition in broker.partitions for segment in partition.live):
+            batches, entries = segment.batches()[:3000], replace(segment).offset_index.entries
+            if len(entries):
+                parts = [batches[row : row + 7] for row in range(0, len(batches), 7)]
+                near = entries[entries["position"] <= batches["position"][-1]] if len(batches) else entries
+                assert gathered(parts, near) == interval_evidence(batches, near), segment.log.path

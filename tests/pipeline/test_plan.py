@@ -1,0 +1,162 @@
+"""The work list: every byte once, packed or cut, and cut only where the log bears out the index."""
+
+import os
+import pickle
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kafkaviz.format import offset_index
+from kafkaviz.log import file
+from kafkaviz.log.broker import open_broker
+from kafkaviz.pipeline import plan as plan_module
+from kafkaviz.pipeline.plan import Stretch, Wanted, cuts, in_one_piece, plan
+from tests.pipeline.made import write_broker
+
+
+@pytest.fixture(autouse=True)
+def small_tasks(monkeypatch):
+    """Tasks of 2000 to 4000 bytes, so that small files show what large ones do."""
+    monkeypatch.setattr(plan_module, "LEAST_BYTES", 2000)
+    monkeypatch.setattr(plan_module, "MOST_BYTES", 4000)
+    monkeypatch.setattr(plan_module, "SEGMENT_COST_BYTES", 100)
+
+
+def wanted_of(directory: Path) -> list[Wanted]:
+    """Every segment of a broker directory."""
+    segments = [(one, segment) for one in open_broker(directory).partitions for segment in one.segments]
+    return [Wanted(number, "made", one.topic, one.partition, segment) for number, (one, segment) in enumerate(segments)]
+
+
+def stretches_of(tasks: list) -> list[Stretch]:
+    return [stretch for task in tasks for stretch in task.stretches]
+
+
+def test_small_segments_share_a_task(tmp_path):
+    """Forty segments of 500 bytes, 600 with what opening costs, go six into a task of 4000, in order."""
+    wanted = wanted_of(write_broker(tmp_path / "made", {"many-0": [[100] * 5] * 40}))
+    tasks = plan(wanted, cores=1)
+    assert [len(task.stretches) for task in tasks] == [6, 6, 6, 6, 6, 6, 4]
+    assert [stretch.wanted for stretch in stretches_of(tasks)] == wanted
+    assert [task.number for task in tasks] == [0, 1, 2, 3, 4, 5, 6]
+
+
+def test_a_big_segment_is_cut_at_batches(tmp_path):
+    """20 000 bytes go into five tasks of 4000; each begins with an indexed batch, and together they are the whole."""
+    (wanted,) = wanted_of(write_broker(tmp_path / "made", {"big-0": [[100] * 200]}))
+    tasks = plan([wanted], cores=1)
+    edges = [0, 4000, 8000, 12_000, 16_000, 20_000]
+    assert [(one.start, one.stop) for one in stretches_of(tasks)] == list(pairwise(edges))
+    assert [len(task.stretches) for task in tasks] == [1] * 5
+
+
+def test_more_cores_take_smaller_tasks(tmp_path):
+    """But none below the least."""
+    (wanted,) = wanted_of(write_broker(tmp_path / "made", {"big-0": [[100] * 100]}))
+    assert [len(plan([wanted], cores)) for cores in (1, 2, 64)] == [4, 5, 5]
+
+
+def test_a_big_segment_does_not_mix_with_small_ones(tmp_path):
+    """The files of its stretches must be droppable alone, should a cut prove wrong."""
+    wanted = wanted_of(write_broker(tmp_path / "made", {"a-0": [[100] * 5, [100] * 100, [100] * 5]}))
+    tasks = plan(wanted, cores=1)
+    assert sorted(len({one.wanted.number for one in task.stretches}) for task in tasks) == [1, 1, 1, 2]
+    assert all(one.is_whole for task in tasks for one in task.stretches if len(task.stretches) > 1)
+
+
+def test_without_an_index_nothing_is_cut(tmp_path):
+    """There is no telling where a batch starts but by walking there."""
+    directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
+    (directory / "big-0" / "00000000000000000000.index").unlink()
+    (wanted,) = wanted_of(directory)
+    assert cuts(wanted.segment, 2000) == []
+
+
+def test_an_index_without_a_log_is_a_stretch_of_nothing(tmp_path):
+    """It still has rows to read."""
+    directory = write_broker(tmp_path / "made", {"big-0": [[100] * 3]})
+    (directory / "big-0" / "00000000000000000000.log").unlink()
+    (wanted,) = wanted_of(directory)
+    assert stretches_of(plan([wanted], cores=1)) == [Stretch(wanted, 0, 0)]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        pytest.param(lambda entries: entries["position"] + 1, id="beside a batch"),
+        pytest.param(lambda entries: entries["position"] * 0 + 99_999, id="behind the log"),
+        pytest.param(lambda entries: -entries["position"], id="negative"),
+        pytest.param(lambda entries: entries["position"] * 0, id="all zero"),
+    ],
+)
+def test_a_wrong_index_gives_no_cuts(tmp_path, wrong):
+    """A look at the log refutes the entry."""
+    directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
+    path = directory / "big-0" / "00000000000000000000.index"
+    entries = offset_index.parse(path.read_bytes()).astype(offset_index.ENTRY)
+    entries["position"] = wrong(entries)
+    path.write_bytes(offset_index.build(entries))
+    (wanted,) = wanted_of(directory)
+    assert cuts(wanted.segment, 2000) == []
+
+
+def test_an_entry_of_another_batch_is_refuted(tmp_path):
+    """A header that starts behind the entry's offset cannot be the batch that the entry means."""
+    directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
+    path = directory / "big-0" / "00000000000000000000.index"
+    entries = offset_index.parse(path.read_bytes()).astype(offset_index.ENTRY)
+    entries["relative_offset"] = np.arange(len(entries)) % 3 + 1
+    path.write_bytes(offset_index.build(entries))
+    (wanted,) = wanted_of(directory)
+    assert cuts(wanted.segment, 2000) == []
+
+
+def test_a_good_entry_behind_a_wrong_one_serves(tmp_path):
+    """The planner goes on to the next entries."""
+    directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
+    path = directory / "big-0" / "00000000000000000000.index"
+    entries = offset_index.parse(path.read_bytes()).astype(offset_index.ENTRY)
+    entries["position"][48:51] += 7  # those of positions 4900 to 5100; the cut is wanted at 5000
+    path.write_bytes(offset_index.build(entries))
+    (wanted,) = wanted_of(directory)
+    assert cuts(wanted.segment, 5000) == [5200]
+
+
+def test_a_log_that_is_gone_is_not_cut(tmp_path):
+    """What vanishes between the listing and the plan is found out by the scan."""
+    directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
+    (wanted,) = wanted_of(directory)
+    os.unlink(wanted.segment.log.path)
+    assert cuts(wanted.segment, 2000) == []
+    os.unlink(wanted.segment.index.path)
+    assert cuts(wanted.segment, 2000) == []
+
+
+def test_a_task_is_small_to_send(tmp_path):
+    """Planning leaves nothing in the segments of what it has read."""
+    (wanted,) = wanted_of(write_broker(tmp_path / "made", {"big-0": [[100] * 100]}))
+    fresh = len(pickle.dumps(in_one_piece([replace(wanted, segment=replace(wanted.segment))])))
+    assert cuts(wanted.segment, 2000)
+    assert len(pickle.dumps(in_one_piece([wanted]))) == fresh
+
+
+def test_real_segments_are_cut_where_their_batches_start(clean):
+    """Segments of a real broker, cut into pieces of 20 KB."""
+    for partition in open_broker(clean).partitions:
+        for segment in partition.live:
+            starts = set(segment.batches()["position"].tolist())
+            assert set(cuts(segment, 20_000)) <= starts
+    assert len(cuts(open_broker(clean).partition("heartbeat-0").segments[0], 20_000)) > 50
+
+
+def test_the_header_is_read_and_nothing_else(tmp_path, monkeypatch):
+    """One look a cut: 61 bytes."""
+    (wanted,) = wanted_of(write_broker(tmp_path / "made", {"big-0": [[100] * 100]}))
+    looks = []
+    read = file.read
+    monkeypatch.setattr(file, "read", lambda path, position, length: looks.append(length) or read(path, position, length))
+    assert cuts(wanted.segment, 5000) == [5000]
+    assert looks == [61]

@@ -1,0 +1,238 @@
+"""A task's pass: its rows in Parquet files, its summaries, and what it does with what cannot be read."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from kafkaviz.format import offset_index
+from kafkaviz.log.broker import open_broker
+from kafkaviz.log.segment import Segment
+from kafkaviz.pipeline import scan as scan_module
+from kafkaviz.pipeline.plan import Stretch, Task, Wanted, in_one_piece
+from kafkaviz.pipeline.scan import scan
+from kafkaviz.pipeline.schema import ROW_TABLES, TABLES
+from kafkaviz.pipeline.summary import Summary, from_arrow, to_arrow, whole
+from tests.pipeline.made import write_broker
+from tests.pipeline.plain_rows import tables
+
+
+@pytest.fixture
+def staging(tmp_path) -> Path:
+    """A run's folder, with one for each table."""
+    for table in ROW_TABLES:
+        (tmp_path / "staging" / table).mkdir(parents=True)
+    return tmp_path / "staging"
+
+
+def wanted_of(directory: Path) -> list[Wanted]:
+    """Every segment of a broker directory."""
+    segments = [(one, segment) for one in open_broker(directory).partitions for segment in one.segments]
+    return [Wanted(number, directory.name, one.topic, one.partition, segment) for number, (one, segment) in enumerate(segments)]
+
+
+def together(wanted: list[Wanted]) -> Task:
+    """One task that reads all of them."""
+    return Task(0, tuple(stretch for task in in_one_piece(wanted) for stretch in task.stretches))
+
+
+def rows_of(summaries: list[Summary], table: str, staging: Path) -> list[dict]:
+    """The rows that the summaries name, in their order."""
+    files = {path.name: pq.read_table(path) for path in (staging / table).iterdir()}
+    spans = [summary.spans[table] for summary in summaries if table in summary.spans]
+    parts = [files[span.file].slice(span.first_row, span.rows) for span in spans]
+    return pa.concat_tables(parts).to_pylist() if parts else []
+
+
+@pytest.mark.parametrize("sample", ["clean", "killed", "damaged"])
+def test_rows_are_those_of_the_in_process_reader(sample, request, staging):
+    """Three real brokers, row by row; a row group ends inside a segment."""
+    directory = request.getfixturevalue(sample)
+    expected = tables(open_broker(directory), directory.name)
+    summaries = scan(together(wanted_of(directory)), staging)
+    for table in ROW_TABLES:
+        assert rows_of(summaries, table, staging) == expected[table]
+        (path,) = (staging / table).iterdir()
+        assert pq.read_schema(path) == TABLES[table]
+
+
+def test_magic_0_and_1_have_nulls(shared, staging):
+    """A 2.8.2 broker's directory: formats without epochs and producers, wrappers that hide their first offset and count."""
+    from kafkaviz.log.archive import opened
+
+    directory = opened(shared / "data" / "kafka-2.8.2-legacy.tar.gz")
+    summaries = scan(together(wanted_of(directory)), staging)
+    rows = rows_of(summaries, "batches", staging)
+    assert rows == tables(open_broker(directory), directory.name)["batches"]
+    hidden = [row for row in rows if row["record_count"] is None]
+    assert hidden and all(row["codec"] != "none" and row["base_offset"] is None for row in hidden)
+    assert {row["max_timestamp_ms"] is None for row in rows if row["magic"] == 0} == {True}
+    assert {row["leader_epoch"] for row in rows if row["magic"] < 2} == {None}
+
+
+def test_few_rows_at_once_are_the_same_rows(clean, staging, monkeypatch):
+    """However rows are gathered before they are written."""
+    monkeypatch.setattr(scan_module, "ROWS_AT_ONCE", 100)
+    expected = tables(open_broker(clean), clean.name)
+    summaries = scan(together(wanted_of(clean)), staging)
+    assert {table: rows_of(summaries, table, staging) for table in ROW_TABLES} == {table: expected[table] for table in ROW_TABLES}
+    assert pq.ParquetFile(next((staging / "batches").iterdir())).num_row_groups > 50
+
+
+def test_summaries_survive_the_way_through_arrow(clean, staging):
+    """What comes back from Spark is what the task has found."""
+    summaries = scan(together(wanted_of(clean)), staging)
+    assert from_arrow(pa.Table.from_batches([to_arrow(summaries)])) == summaries
+    assert from_arrow(pa.Table.from_batches([to_arrow([])])) == []
+
+
+def test_stretches_are_together_the_whole(clean, staging):
+    """A segment cut at some entries of its index: the same rows, and one summary that says the same."""
+    wanted = next(one for one in wanted_of(clean) if one.topic == "heartbeat")
+    (uncut,) = scan(together([wanted]), staging)
+    positions = replace(wanted.segment).offset_index.entries["position"][[100, 101, 200]].tolist()
+    edges = [0, *positions, wanted.log_bytes]
+    tasks = [Task(number, (Stretch(wanted, edges[number], edges[number + 1]),)) for number in range(4)]
+    summaries = [summary for task in reversed(tasks) for summary in scan(task, staging)]
+    told, expected = whole(summaries), whole([uncut])
+    assert replace(told, spans=expected.spans) == expected
+    in_order = sorted(summaries, key=lambda summary: summary.start)
+    for table in ROW_TABLES:
+        assert rows_of(in_order, table, staging) == rows_of([uncut], table, staging)
+
+
+@pytest.mark.parametrize("beside", [1, -1, 17, 60])
+def test_a_cut_that_is_no_batch_start_is_noticed(clean, staging, beside):
+    """The stretch before does not end there, so the segment does not count as read."""
+    wanted = next(one for one in wanted_of(clean) if one.topic == "heartbeat")
+    cut = int(replace(wanted.segment).offset_index.entries["position"][100]) + beside
+    tasks = [Task(0, (Stretch(wanted, 0, cut),)), Task(1, (Stretch(wanted, cut, wanted.log_bytes),))]
+    assert whole([summary for task in tasks for summary in scan(task, staging)]) is None
+
+
+def test_a_log_torn_in_its_middle_is_not_read_behind_that(tmp_path, staging):
+    """A bad length ends the walk; the stretch behind it must not give rows that a walk from the start would not."""
+    directory = write_broker(tmp_path / "made", {"a-0": [[100] * 50]})
+    log = directory / "a-0" / "00000000000000000000.log"
+    content = bytearray(log.read_bytes())
+    content[1008:1012] = b"\xff\xff\xff\xff"
+    log.write_bytes(content)
+    (wanted,) = wanted_of(directory)
+    tasks = [Task(0, (Stretch(wanted, 0, 3000),)), Task(1, (Stretch(wanted, 3000, 5000),))]
+    assert whole([summary for task in tasks for summary in scan(task, staging)]) is None
+    (uncut,) = scan(together([wanted]), staging)
+    assert (uncut.content.batches, uncut.end_position) == (10, 1000)
+
+
+def test_a_second_attempt_writes_files_of_its_own(clean, staging):
+    """What the first has written stays, and is not named by the second."""
+    task = together(wanted_of(clean)[:3])
+    first, second = scan(task, staging), scan(task, staging)
+    assert len(list((staging / "batches").iterdir())) == 2
+    assert {one.spans["batches"].file for one in first} & {one.spans["batches"].file for one in second} == set()
+
+
+def test_deleted_cleaned_and_swapped_files_have_no_rows(tmp_path, staging):
+    """They are counted, but what they hold is, or was, in another segment."""
+    directory = write_broker(tmp_path / "made", {"a-0": [[100] * 5, [100] * 7]})
+    for path in (directory / "a-0").glob("*" + "0.*"):
+        if path.name.startswith("0" * 20):
+            path.rename(path.with_name(f"{path.name}.deleted"))
+    summaries = scan(together(wanted_of(directory)), staging)
+    assert [(one.content.batches, set(one.spans)) for one in summaries] == [(5, set()), (7, set(ROW_TABLES))]
+    assert {row["segment_base_offset"] for row in rows_of(summaries, "batches", staging)} == {10}
+
+
+def test_an_index_without_its_log_has_rows(tmp_path, staging):
+    """As when its log was lost: no batches, and what its slots say."""
+    directory = write_broker(tmp_path / "made", {"a-0": [[100] * 4]})
+    for kind in ("log", "timeindex"):
+        (directory / "a-0" / f"00000000000000000000.{kind}").unlink()
+    (summary,) = scan(together(wanted_of(directory)), staging)
+    assert (summary.end_position, summary.content.batches, summary.slots.offset_entries, summary.slots.time_entries) == (None, 0, 3, None)
+    assert [row["position"] for row in rows_of([summary], "offset_entries", staging)] == [100, 200, 300]
+
+
+@pytest.mark.parametrize(("gone", "kept"), [("log", {"offset_entries", "time_entries"}), ("index", {"batches", "time_entries"})])
+def test_a_file_that_vanished_is_a_problem_of_its_segment_alone(tmp_path, staging, gone, kept):
+    """Its neighbours are read; the rest of the segment too."""
+    directory = write_broker(tmp_path / "made", {"a-0": [[100] * 5, [100] * 7, [100] * 9]})
+    wanted = wanted_of(directory)
+    os.unlink(getattr(wanted[1].segment, gone).path)
+    summaries = scan(together(wanted), staging)
+    assert [one.problem is None for one in summaries] == [True, False, True]
+    assert f"{10:020d}.{gone}: is not there" in summaries[1].problem
+    assert set(summaries[1].spans) == kept
+    assert [one.content.batches for one in summaries] == [5, 0 if gone == "log" else 7, 9]
+
+
+def test_a_log_that_cannot_be_read_to_its_end_keeps_what_was_read(tmp_path, staging, monkeypatch):
+    """An error of the disk in the middle."""
+    directory = write_broker(tmp_path / "made", {"a-0": [[100] * 30_000]})
+    (wanted,) = wanted_of(directory)
+    preadv = os.preadv
+
+    def failing(number: int, buffers: list, position: int) -> int:
+        if position > 2_000_000:
+            raise OSError(5, "Input/output error")
+        return preadv(number, buffers, position)
+
+    monkeypatch.setattr(os, "preadv", failing)
+    (summary,) = scan(together([wanted]), staging)
+    assert "input/output error" in summary.problem
+    assert 0 < summary.content.batches < 30_000
+    assert summary.end_position == 100 * summary.content.batches == 100 * summary.spans["batches"].rows
+
+
+def test_a_log_shorter_than_listed_ends_where_it_ends(tmp_path, staging):
+    """Truncated meanwhile by its broker."""
+    directory = write_broker(tmp_path / "made", {"a-0": [[100] * 50]})
+    (wanted,) = wanted_of(directory)
+    os.truncate(wanted.segment.log.path, 1234)
+    (summary,) = scan(together([wanted]), staging)
+    assert (summary.end_position, summary.content.batches, summary.problem) == (1200, 12, None)
+
+
+def test_of_two_entries_for_a_batch_the_one_it_holds_counts(tmp_path, staging):
+    """A damaged index: slot 3 points where slot 6 does."""
+    directory = write_broker(tmp_path / "made", {"a-0": [[100] * 10]})
+    path = directory / "a-0" / "00000000000000000000.index"
+    entries = offset_index.parse(path.read_bytes()).astype(offset_index.ENTRY)
+    entries["position"][3] = entries["position"][6]
+    path.write_bytes(offset_index.build(entries))
+    summaries = scan(together(wanted_of(directory)), staging)
+    assert [row["entry_slot"] for row in rows_of(summaries, "batches", staging)] == [None, 0, 1, 2, None, 4, 5, 6, 7, 8]
+
+
+def test_bytes_changed_at_random_end_no_task(clean, staging, tmp_path):
+    """Whatever a log, an index and a time index hold: rows, as the in-process reader has them, and no exception."""
+    rng = np.random.default_rng(7)
+    partition = tmp_path / "made" / "tiny-0"
+    partition.mkdir(parents=True)
+    source = next(one for one in wanted_of(clean) if one.topic == "payments").segment
+    for round_ in range(30):
+        paths = {}
+        for kind in ("log", "index", "timeindex"):
+            content = bytearray(getattr(source, kind).path.read_bytes()[:20_000])
+            for place in rng.integers(0, len(content), rng.integers(1, 40)):
+                content[place] = rng.integers(0, 256)
+            paths[kind] = partition / f"{source.base_offset + round_:020d}.{kind}"
+            paths[kind].write_bytes(content)
+    directory = tmp_path / "made"
+    summaries = scan(together(wanted_of(directory)), staging)
+    assert len(summaries) == 30 and not any(one.problem for one in summaries)
+    expected = tables(open_broker(directory), "made")
+    for table in ("offset_entries", "time_entries"):
+        assert rows_of(summaries, table, staging) == expected[table]
+    found = [{key: row[key] for key in ("position", "size_bytes", "last_offset")} for row in rows_of(summaries, "batches", staging)]
+    assert found == [{key: row[key] for key in ("position", "size_bytes", "last_offset")} for row in expected["batches"]]
+
+
+def test_a_task_of_nothing_writes_nothing(staging):
+    """No row, no file."""
+    (summary,) = scan(together([Wanted(0, "made", "a", 0, Segment(0, "active"))]), staging)
+    assert summary.spans == {} and [path for table in ROW_TABLES for path in (staging / table).iterdir()] == []
