@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -15,11 +16,14 @@ from kafkaviz.ui.components import art
 from kafkaviz.ui.frame import frame, pages
 from kafkaviz.ui.pick import Place
 
+if TYPE_CHECKING:
+    from kafkaviz.pipeline.job import Ingest
+
 ORDERS = ("By size", "By density", "By name")
 DENSEST = "By density"
 ROWS = 60  # of the map at once
 ROW_PX, HEAD_PX, TABLE_ROWS = 31, 33, 13
-DONE = ("done", "fresh")
+AGAIN = {"failed": "Try again", "cancelled": "Start again"}
 KEY = [
     ("closed", "closed"),
     ("active", "active"),
@@ -69,7 +73,7 @@ def head(here: Listed, known: Overview) -> None:
             ),
             ("On disk", units.size(total.allocated_bytes), f"{units.size(total.length_bytes)} by length{sparse}"),
         ],
-        owed=not cache.is_fresh(here),
+        owed=cache.is_awaited(here),
     )
 
 
@@ -146,7 +150,7 @@ def segment_map(place: Place, here: Listed, known: Overview) -> None:
         order = head.segmented_control(
             "Order", ORDERS, default=default, required=True, label_visibility="collapsed", key=state.ORDER, bind="query-params"
         )
-        foot.html(parts.key(KEY))
+        foot.html(parts.key([*KEY, *((kind, kind) for kind in ("cleaned", "swap") if known.count(kind))]))
         drawn = cache.broker_map(here, order or ORDERS[0], pages_of_rows(foot, len(known.partitions)), st.context.theme.type or "light")
         with words:
             parts.figure_head(drawn.view.title, drawn.view.below)
@@ -180,28 +184,34 @@ def pages_of_rows(foot: DeltaGenerator, count: int) -> int:
 def work(here: Listed) -> None:
     """What the pipeline still reads, how far it is, and a way to stop it; nothing where all is known."""
     ingest = cache.ingests().of(here)
+    state_now = ingest.progress().state if ingest else "fresh"
     watched = st.session_state.setdefault(state.WORKED, set())
-    if ingest and ingest.progress().state not in DONE:
+    if state_now in cache.WORKING:
         watched.add(here.broker.source)
         progress_strip(here)
+    elif state_now in AGAIN:
+        with strip_of(ingest):
+            st.button(AGAIN[state_now], type="tertiary", key="kv_work_again", on_click=cache.ingests().again, args=(here,))
     elif here.broker.source in watched:
         st.html('<div class="kv-strip-gone"></div>')
 
 
 @st.fragment(run_every=0.5)
 def progress_strip(here: Listed) -> None:
-    """Draws itself anew twice a second; the rest of the page once, when the numbers are there."""
+    """Draws itself anew twice a second; the rest of the page once, when the ingest has ended."""
     ingest = cache.ingests().of(here)
-    progress = ingest.progress()
-    if progress.state in DONE:
+    if ingest.progress().state not in cache.WORKING:
         st.rerun()
+    with strip_of(ingest):
+        st.button("Cancel", type="tertiary", key="kv_work_cancel", on_click=cache.ingests().cancel, args=(here,))
+
+
+@contextmanager
+def strip_of(ingest: "Ingest") -> Iterator[None]:
+    """One line about the ingest, and at its end the button of the with block."""
     with st.container(horizontal=True, key="kv_strip_work", vertical_alignment="center"):
-        st.html(progress_words.html(progress))
-        if progress.state in ("failed", "cancelled"):
-            again = "Try again" if progress.state == "failed" else "Start again"
-            st.button(again, type="tertiary", key="kv_work_again", on_click=cache.ingests().again, args=(here,))
-        else:
-            st.button("Cancel", type="tertiary", key="kv_work_cancel", on_click=cache.ingests().cancel, args=(here,))
+        st.html(progress_words.html(ingest.progress()))
+        yield
 
 
 @st.fragment

@@ -104,6 +104,8 @@ def test_a_failed_ingest_says_why(small, starts):
     starts.progress = Progress(state="failed", error="no Java found; install Java 17 or newer")
     at = page(small)
     assert "Spark stopped: no Java found; install Java 17 or newer" in html(at) and "<h1>2 topic-partitions" in html(at)
+    assert 'class="kv-metrics owed"' in html(at)  # of the first run, which did not know yet
+    assert 'class="kv-metrics"' in html(at.run()) and "<i>–</i> batches" in html(at)
     button(at, "Try again").click().run()
     assert len(starts.asked) == 2
 
@@ -156,6 +158,7 @@ def test_what_cannot_be_opened_is_answered(tmp_path, name, words, actions):
     (tmp_path / "bare" / "meta.properties").write_text("version=1\n")
     at = page(tmp_path / name)
     assert words in html(at) and len(at.get("plotly_chart")) == 0
+    assert html(at).count("<h1>") == 1
     labels = [one.label for one in at.button]
     for action in actions:
         assert any(label.startswith(action) for label in labels), labels

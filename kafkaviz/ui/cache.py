@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 AGAIN_AFTER_S = 30  # a directory that keeps changing is not ingested more often
 KEPT = 8  # directories
+WORKING = ("starting", "reading", "writing")  # states of an ingest that has not ended
 
 
 def samples() -> list[Path]:
@@ -233,6 +234,12 @@ class Ingests:
                 return ingest
             return self._start(here)
 
+    def state(self, here: Listed) -> str | None:
+        """How the directory's ingest stands, without starting one; None where there was none."""
+        with self._lock:
+            ingest, _ = self._started.get(here.broker.source, (None, 0.0))
+        return ingest.progress().state if ingest else None
+
     def again(self, here: Listed) -> "Ingest":
         """A new ingest, because somebody asked for one."""
         with self._lock:
@@ -254,6 +261,11 @@ class Ingests:
         ingest = job.start_ingest([here.broker.source], path, master=os.environ.get("KAFKAVIZ_MASTER", "local[*]"))
         self._started[here.broker.source] = ingest, time.monotonic()
         return ingest
+
+
+def is_awaited(here: Listed) -> bool:
+    """Whether numbers still arrive: the catalog is not fresh, and the ingest did not end without one."""
+    return not is_fresh(here) and ingests().state(here) in (None, *WORKING, "done", "fresh")
 
 
 def _may_start_again(ingest: "Ingest", since: float) -> bool:

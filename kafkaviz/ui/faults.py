@@ -32,7 +32,7 @@ def cannot_open(fault: CannotOpen) -> None:
 
 def _missing(fault: CannotOpen) -> None:
     why = "There is no file or directory of this name. It may have been moved, or its name may be mistyped."
-    with parts.state("missing", "info", f"{fault.path} is not there", why):
+    with parts.state("missing", "info", f"{fault.path} is not there", why, level=1):
         _again()
         _samples("tertiary")
 
@@ -43,7 +43,7 @@ def _not_kafka(fault: CannotOpen) -> None:
     if found:
         looks = "looks like a broker directory" if len(found) == 1 else "look like broker directories"
         why += f" One level down, {' and '.join(found)} {looks}."
-    with parts.state("not_kafka", "info", f"No topic-partition found in {fault.path}", why):
+    with parts.state("not_kafka", "info", f"No topic-partition found in {fault.path}", why, level=1):
         for place, path in enumerate(found):
             kind = "secondary" if place else "primary"
             st.button(parts.plain(f"Open {path}"), key=f"kv_nearby_{place}", type=kind, on_click=go, args=(path,))
@@ -54,7 +54,7 @@ def _not_kafka(fault: CannotOpen) -> None:
 
 def _no_permission(fault: CannotOpen) -> None:
     why = f"{_owner(fault.path)} Copy it, or start kafkaviz as a user who may read it."
-    with parts.state("permission", "lock", f"{fault.path} may not be read", why):
+    with parts.state("permission", "lock", f"{fault.path} may not be read", why, level=1):
         _again()
         _samples("tertiary")
 
@@ -73,13 +73,13 @@ def _owner(path: Path) -> str:
 def _outside(fault: CannotOpen) -> None:
     roots = os.environ.get("KAFKAVIZ_ALLOW_ROOT", "").replace(os.pathsep, " or ")
     why = f"This server opens only what lies below {roots}, links followed. Give a path there, or upload an archive."
-    with parts.state("outside", "lock", f"{fault.path} may not be opened here", why):
+    with parts.state("outside", "lock", f"{fault.path} may not be opened here", why, level=1):
         _samples("secondary")
 
 
 def _bad_archive(fault: CannotOpen) -> None:
-    why = f"It {fault.what}. Pack the directory again, as with tar -czf kafka.tar.gz -C /data kafka."
-    with parts.state("archive", "error", f"{fault.path.name} could not be unpacked", why):
+    why = f"It {fault.what}. Pack the directory again, with tar or zip."
+    with parts.state("archive", "error", f"{fault.path.name} could not be unpacked", why, level=1):
         _again()
         _samples("tertiary")
 
@@ -98,7 +98,7 @@ SAYS = {"missing": _missing, "not-kafka": _not_kafka, "permission": _no_permissi
 def not_in_broker(fault: CannotOpen, directory: str) -> None:
     """The broker directory is open, but has no such topic-partition or segment."""
     why = "It may have been deleted since the link was made; a broker removes old segments, and a topic with all of its directories."
-    with parts.state("gone", "info", f"{fault.path} {fault.what}", why):
+    with parts.state("gone", "info", f"{fault.path} {fault.what}", why, level=1):
         st.page_link(HOME, label="Show the broker", icon=":material/dns:", query_params=state.address(directory))
 
 
@@ -106,12 +106,12 @@ def no_partition(directory: Path, problems: Sequence[Problem]) -> None:
     """A broker directory that shows nothing: it holds no topic-partition, or none can be read."""
     if not problems:
         why = "There is a meta.properties, but no directory named topic-number. A broker makes one for each replica that it is given."
-        with parts.empty("partitions", f"{directory.name} holds no topic-partition", why):
+        with parts.empty("partitions", f"{directory.name} holds no topic-partition", why, level=1):
             _again()
             _samples("tertiary")
         return
     why = "Copy the directory as a user who may read it, or start kafkaviz as one. Nothing in it was changed."
-    with parts.state("nothing", "lock", f"Nothing in {directory} could be read", why, lambda: problem_table(directory, problems)):
+    with parts.state("nothing", "lock", f"Nothing in {directory} could be read", why, lambda: problem_table(directory, problems), level=1):
         _again()
 
 

@@ -114,7 +114,7 @@ def _carried(page: Page, place: Place) -> dict[str, str]:
 def _foot(place: Place) -> None:
     with st.container(key="kv_foot"):
         shown = parts.mono(parts.middle(place.directory, FOOT_CHARACTERS) or "nothing open")
-        wrote = f"Kafka {doors.looks(place.listed).text}, read only" if place.listed else "opened read only"
+        wrote = f"Kafka {doors.looks(place.listed).text}, read only" if place.listed else "read only"
         st.html(
             f'<div class="kv-foot"><div title="{escape(place.directory)}">{parts.icon("folder_open", True)}{shown}</div>'
             f'<div title="{escape(wrote)}">{parts.icon("verified", True)}<span>{escape(wrote)}</span></div></div>'

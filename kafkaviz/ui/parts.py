@@ -116,24 +116,24 @@ def table(head: str, rows: Iterable[str]) -> None:
 
 
 @contextmanager
-def empty(name: str, finding: str, why: str) -> Iterator[None]:
-    """Nothing here yet: what it is, why, and, in the with block, one way on."""
+def empty(name: str, finding: str, why: str, level: int = 2) -> Iterator[None]:
+    """Nothing here yet: what it is, why, and, in the with block, one way on. level: 1 where the page has no other title."""
     with st.container(key=f"kv_empty_{name}"):
         art("empty", 120, 52, name)
-        st.html(f'<div class="kv-empty" role="status"><h2>{escape(finding)}</h2><p>{escape(why)}</p></div>')
+        st.html(f'<div class="kv-empty"><h{level}>{escape(finding)}</h{level}><p>{escape(why)}</p></div>')
         with st.container(key=f"kv_act_{name}", horizontal=True, horizontal_alignment="center", gap=8):
             yield
 
 
 @contextmanager
-def state(name: str, mark: str, finding: str, why: str, evidence: Callable[[], None] | None = None) -> Iterator[None]:
+def state(name: str, mark: str, finding: str, why: str, evidence: Callable[[], None] | None = None, level: int = 2) -> Iterator[None]:
     """Something is wrong, or only part is there: a mark (a severity or an icon), what, why, and, in the with block, the way on.
 
-    evidence draws what stands between the sentences and the way on.
+    evidence draws what stands between the sentences and the way on. level: 1 where the page has no other title.
     """
     sign = severity(mark) if mark in SEVERITIES else icon(mark)
     with st.container(key=f"kv_state_{name}"):
-        st.html(f'<div class="kv-state" role="status">{sign}<div><h2>{escape(finding)}</h2><p>{escape(why)}</p></div></div>')
+        st.html(f'<div class="kv-state">{sign}<div><h{level}>{escape(finding)}</h{level}><p>{escape(why)}</p></div></div>')
         if evidence:
             evidence()
         with st.container(key=f"kv_act_{name}", horizontal=True, gap=8):
