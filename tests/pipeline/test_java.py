@@ -68,7 +68,8 @@ def test_the_launcher_drops_one_flag_and_keeps_all_else(tmp_path, alone):
     home = fake(tmp_path / "home", "17.0.1")
     program = java.ensure_java(tmp_path / "cache", {"JAVA_HOME": str(home)})
     given = ["-cp", "a b:c", FLAG, "-Dx=$HOME'\"", "", "Main", FLAG]
-    assert subprocess.run([program, *given], capture_output=True, text=True).stdout.split("\n")[:-1] == ["-cp", "a b:c", "-Dx=$HOME'\"", "", "Main"]
+    arrived = subprocess.run([program, *given], capture_output=True, text=True).stdout.split("\n")[:-1]
+    assert arrived == ["-cp", "a b:c", "-Dx=$HOME'\"", "", "Main"]
 
 
 def test_a_launcher_does_not_start_itself(tmp_path, alone):

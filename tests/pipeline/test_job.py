@@ -1,0 +1,358 @@
+"""A run's steps: what it reads, what it keeps, and the catalog it leaves. Tasks run in this process; test_spark.py has the real thing."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.log import archive, file
+from kafkaviz.log.broker import open_broker
+from kafkaviz.pipeline import catalog, job
+from kafkaviz.pipeline import plan as plan_module
+from kafkaviz.pipeline.schema import TABLES
+from tests.pipeline.made import log_bytes, write_broker, write_segment
+from tests.pipeline.plain_rows import tables
+
+ORDER = ("broker", "topic", "partition", "segment_base_offset", "position", "slot", "base_offset", "state", "directory")
+
+
+@pytest.fixture
+def broker(tmp_path) -> Path:
+    """Two topic-partitions of three segments each."""
+    return write_broker(tmp_path / "made", {"a-0": [[100] * 5, [120] * 6, [140] * 7], "b-1": [[90] * 8, [95] * 9, [80] * 4]})
+
+
+@pytest.fixture
+def out(tmp_path) -> Path:
+    """Where the catalog goes."""
+    return tmp_path / "catalog"
+
+
+def rows(out: Path, table: str) -> list[dict]:
+    """A table's rows, in the order of their keys."""
+    return in_order(catalog.read(out).table(table).to_pylist())
+
+
+def in_order(found: list[dict]) -> list[dict]:
+    return sorted(found, key=lambda row: tuple((row.get(name) is not None, row.get(name)) for name in ORDER))
+
+
+def assert_catalog_holds(out: Path, *directories: Path) -> None:
+    """The catalog's rows are those of the in-process reader, its files are all there is, and each is named with its rows."""
+    expected = [tables(open_broker(directory), directory.name) for directory in directories]
+    for table in TABLES:
+        assert rows(out, table) == in_order([row for one in expected for row in one[table]])
+    named = catalog.read(out).info.tables
+    for table in TABLES:
+        found = {path.name: pq.read_metadata(path).num_rows for path in (out / table).iterdir()}
+        assert found == named[table]
+    assert {path.name for path in out.iterdir()} == {*TABLES, "_catalog.json", "_catalog.lock"}
+
+
+@contextmanager
+def opened_files(monkeypatch) -> Iterator[list[str]]:
+    """The names of the segment files that are opened meanwhile."""
+    names: list[str] = []
+    reader, read_written = file.reader, file.read_written
+    with monkeypatch.context() as patch:
+        patch.setattr(file, "reader", lambda path: names.append(f"{path.parent.name}/{path.name}") or reader(path))
+        patch.setattr(file, "read_written", lambda path: names.append(f"{path.parent.name}/{path.name}") or read_written(path))
+        yield names
+
+
+def touch(path: Path) -> None:
+    """The same bytes, another time."""
+    stat = path.stat()
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1))
+
+
+@pytest.mark.parametrize("sample", ["clean", "killed", "damaged"])
+def test_a_catalog_is_what_the_in_process_reader_says(sample, request, in_process, out):
+    """Every table of three real brokers, row by row."""
+    directory = request.getfixturevalue(sample)
+    in_process(directory, catalog=out)
+    assert_catalog_holds(out, directory)
+
+
+def test_several_brokers_make_one_catalog(clean, killed, damaged, in_process, out):
+    """Told apart by the names of their folders."""
+    in_process(clean, killed, damaged, catalog=out)
+    assert_catalog_holds(out, clean, killed, damaged)
+
+
+def test_the_inspected_directory_stays_as_it_was(broker, in_process, out, fingerprint):
+    """Names, sizes, hashes and times of every file and folder."""
+    before = fingerprint(broker)
+    in_process(broker, catalog=out)
+    touch(broker / "a-0" / f"{0:020d}.log")
+    touched = fingerprint(broker)
+    in_process(broker, catalog=out)
+    assert fingerprint(broker) == touched
+    assert {path: facts[3] for path, facts in touched.items()} == {path: facts[3] for path, facts in before.items()}
+
+
+def test_an_unchanged_directory_is_not_read(broker, in_process, out, monkeypatch, fingerprint):
+    """The second run starts no Spark, opens no segment file, and leaves every file of the catalog alone but its lock."""
+    in_process(broker, catalog=out)
+    before = fingerprint(out)
+    monkeypatch.setattr("kafkaviz.pipeline.session.session", lambda master: pytest.fail("Spark was started"))
+    with opened_files(monkeypatch) as opened:
+        run = in_process(broker, catalog=out)
+    assert run.progress().state == "fresh" and opened == []
+    assert (run.done.read_segments, run.done.kept_segments) == (0, 6)
+    after = fingerprint(out)
+    assert {name: facts for name, facts in after.items() if facts != before.get(name)}.keys() <= {"_catalog.lock"}
+    assert catalog.read(out).is_fresh([open_broker(broker)])
+
+
+@pytest.mark.parametrize("kind", ["log", "index", "timeindex"])
+def test_a_touched_segment_is_read_alone(broker, in_process, out, monkeypatch, kind):
+    """Its neighbours' rows, packed into the same Parquet files, are kept without reading their logs."""
+    in_process(broker, catalog=out)
+    touch(broker / "a-0" / f"{10:020d}.{kind}")
+    assert not catalog.read(out).is_fresh([open_broker(broker)])
+    with opened_files(monkeypatch) as opened:
+        run = in_process(broker, catalog=out)
+    assert sorted(opened) == [f"a-0/{10:020d}.{kind}" for kind in ("index", "log", "timeindex")]
+    assert (run.done.read_segments, run.done.read_bytes, run.done.kept_segments) == (1, 720, 5)
+    assert_catalog_holds(out, broker)
+
+
+def test_full_reads_all_again(broker, in_process, out, monkeypatch):
+    """Whether or not anything has changed."""
+    in_process(broker, catalog=out)
+    with opened_files(monkeypatch) as opened:
+        run = in_process(broker, catalog=out, full=True)
+    assert len(opened) == 18 and run.done.read_segments == 6
+    assert_catalog_holds(out, broker)
+
+
+def test_a_segment_that_grew_is_read_again(broker, in_process, out):
+    """And a new one is added: the one before it is active no more, and has a reason for its roll."""
+    in_process(broker, catalog=out)
+    with open(broker / "a-0" / f"{22:020d}.log", "ab") as log:
+        log.write(log_bytes([140], base_offset=36))
+    write_segment(broker / "a-0", [150] * 3, base_offset=38)
+    run = in_process(broker, catalog=out)
+    assert run.done.read_segments == 2
+    assert_catalog_holds(out, broker)
+    assert [row["state"] for row in rows(out, "segments") if row["topic"] == "a"] == ["closed", "closed", "closed", "active"]
+
+
+def test_a_removed_partition_is_gone(broker, in_process, out, monkeypatch):
+    """Nothing is read, and no Spark is started, for that."""
+    in_process(broker, catalog=out)
+    shutil.rmtree(broker / "a-0")
+    with opened_files(monkeypatch) as opened:
+        run = in_process(broker, catalog=out)
+    assert opened == [] and run.done.read_segments == 0 and run.progress().state == "done"
+    assert_catalog_holds(out, broker)
+    assert {row["topic"] for table in TABLES for row in rows(out, table)} == {"b"}
+
+
+def test_an_empty_partition_appears_and_goes(broker, in_process, out):
+    """A partition directory without a segment has its row."""
+    in_process(broker, catalog=out)
+    (broker / "c-0").mkdir()
+    in_process(broker, catalog=out)
+    assert_catalog_holds(out, broker)
+    (broker / "c-0").rmdir()
+    in_process(broker, catalog=out)
+    assert_catalog_holds(out, broker)
+
+
+def test_a_checkpoint_that_changed_is_in_the_partitions(broker, in_process, out, monkeypatch):
+    """No segment is read for it."""
+    in_process(broker, catalog=out)
+    (broker / "replication-offset-checkpoint").write_text("0\n1\na 0 33\n")
+    with opened_files(monkeypatch) as opened:
+        in_process(broker, catalog=out)
+    assert opened == []
+    assert [row["high_watermark"] for row in rows(out, "partitions")] == [33, None]
+    assert_catalog_holds(out, broker)
+
+
+def test_a_txnindex_is_not_read(broker, in_process, out, monkeypatch):
+    """The catalog has its size alone."""
+    in_process(broker, catalog=out)
+    (broker / "a-0" / f"{0:020d}.txnindex").write_bytes(bytes(34))
+    with opened_files(monkeypatch) as opened:
+        in_process(broker, catalog=out)
+    assert opened == []
+    assert_catalog_holds(out, broker)
+    assert in_process(broker, catalog=out).progress().state == "fresh"
+
+
+def test_a_renamed_suffix_is_another_segment(broker, in_process, out):
+    """Marked as deleted, a segment keeps its counts and loses its rows."""
+    in_process(broker, catalog=out)
+    for path in sorted((broker / "b-1").glob(f"{0:020d}.*")):
+        path.rename(path.with_name(f"{path.name}.deleted"))
+    in_process(broker, catalog=out)
+    assert_catalog_holds(out, broker)
+    assert [row["state"] for row in rows(out, "segments") if row["topic"] == "b"] == ["deleted", "closed", "active"]
+
+
+def test_many_runs_keep_every_row(broker, in_process, out):
+    """Kept rows are kept again, from files that were rewritten before."""
+    in_process(broker, catalog=out)
+    for base_offset in (0, 10, 22, 10, 0):
+        touch(broker / "a-0" / f"{base_offset:020d}.log")
+        in_process(broker, catalog=out)
+        assert_catalog_holds(out, broker)
+
+
+def test_the_catalog_holds_what_was_asked_for_last(broker, damaged, in_process, out):
+    """Another directory, and then both: rows of the one that stays are kept."""
+    in_process(broker, catalog=out)
+    in_process(damaged, catalog=out)
+    assert_catalog_holds(out, damaged)
+    run = in_process(broker, damaged, catalog=out)
+    assert run.done.read_segments == 6
+    assert_catalog_holds(out, broker, damaged)
+
+
+def test_the_same_broker_elsewhere_is_read(broker, in_process, out, tmp_path):
+    """The same names, sizes and times in another place are not the same files."""
+    in_process(broker, catalog=out)
+    (tmp_path / "copy").mkdir()
+    copy = shutil.copytree(broker, tmp_path / "copy" / "made")
+    assert in_process(copy, catalog=out).done.read_segments == 6
+
+
+def test_an_archive_goes_by_its_name(in_process, out, tmp_path, clean):
+    """The archive's name without its suffix is the broker's, wherever it was unpacked; a second run finds it unpacked."""
+    sample = Path(__file__).parents[2] / "sample_data" / "kafka-4.3.1-damaged.tar.gz"
+    in_process(sample, catalog=out)
+    assert {row["broker"] for row in rows(out, "partitions")} == {"kafka-4.3.1-damaged"}
+    assert_catalog_holds(out, archive.opened(sample))
+    (source,) = catalog.read(out).info.sources
+    assert (source.given, source.node_id) == (sample, "1")
+    assert in_process(sample, catalog=out).progress().state == "fresh"
+
+
+def test_a_partition_directory_can_be_given_alone(broker, in_process, out):
+    """Two of them are one broker; nothing else of it is there."""
+    in_process(broker / "a-0", catalog=out)
+    assert {(row["broker"], row["directory"]) for row in rows(out, "partitions")} == {("made", "a-0")}
+    in_process(broker / "b-1", broker / "a-0", catalog=out)
+    assert_catalog_holds(out, broker)
+
+
+def test_a_directory_given_twice_counts_once(broker, in_process, out):
+    """Also where one of them is a link."""
+    (broker.parent / "link").symlink_to(broker)
+    in_process(broker, broker.parent / "link", broker / ".." / "made", catalog=out)
+    assert_catalog_holds(out, broker)
+
+
+def test_a_wrong_cut_is_read_again_in_one_piece(broker, in_process, out, monkeypatch):
+    """An index whose entries the planner cannot refute, and the scan can: the rows are those of the in-process reader."""
+    monkeypatch.setattr(plan_module, "MOST_BYTES", 200)
+    monkeypatch.setattr(plan_module, "LEAST_BYTES", 200)
+    monkeypatch.setattr(plan_module, "_looks_like_start", lambda segment, position, offset: True)
+    index = broker / "a-0" / f"{10:020d}.index"
+    index.write_bytes(b"".join((12 * n).to_bytes(4, "big") + (60 * n + 7).to_bytes(4, "big") for n in range(1, 10)))
+    jobs = []
+    run_here = job.run_tasks
+    monkeypatch.setattr(job, "run_tasks", lambda run, spark, tasks, staging: jobs.append(tasks) or run_here(run, spark, tasks, staging))
+    in_process(broker, catalog=out)
+    assert [len(tasks) for tasks in jobs][1:] == [1] and jobs[1][0].stretches[0].wanted.segment.base_offset == 10
+    assert len(jobs[0]) > 6
+    assert_catalog_holds(out, broker)
+
+
+def test_what_cannot_be_read_is_a_problem_and_a_row(broker, in_process, out, monkeypatch):
+    """Its neighbours have their rows; once it can be read it is, though its stamp is the same."""
+    closed = broker / "a-0" / f"{10:020d}.log"
+    readable = {"now": False}
+    open_reader, access = file.reader, os.access
+
+    def reader(path: Path):
+        if path == closed and not readable["now"]:
+            raise CannotOpen(path, "may not be read", kind="permission")
+        return open_reader(path)
+
+    monkeypatch.setattr(file, "reader", reader)
+    monkeypatch.setattr(os, "access", lambda path, mode: readable["now"] if path == closed else access(path, mode))
+    in_process(broker, catalog=out)
+    (problem,) = catalog.read(out).info.problems
+    assert "may not be read" in problem.what and str(closed) in problem.what
+    (row,) = [row for row in rows(out, "segments") if (row["topic"], row["base_offset"]) == ("a", 10)]
+    assert (row["log_bytes"], row["batches"], row["valid_bytes"], row["offset_entries"]) == (720, None, None, 5)
+    assert len(rows(out, "batches")) == 5 + 7 + 8 + 9 + 4
+    assert in_process(broker, catalog=out).progress().state == "fresh"
+    readable["now"] = True
+    assert in_process(broker, catalog=out).done.read_segments == 1
+    assert catalog.read(out).info.problems == ()
+    assert_catalog_holds(out, broker)
+
+
+def test_a_partition_that_cannot_be_listed_is_a_problem(broker, in_process, out, monkeypatch):
+    """The others are there."""
+    listed = file.listed
+
+    def failing(path: Path):
+        if path.name == "a-0":
+            raise CannotOpen(path, "may not be read", kind="permission")
+        return listed(path)
+
+    monkeypatch.setattr(file, "listed", failing)
+    in_process(broker, catalog=out)
+    (problem,) = catalog.read(out).info.problems
+    assert problem.path.endswith("a-0")
+    assert {row["topic"] for row in rows(out, "segments")} == {"b"}
+
+
+@pytest.mark.parametrize("inside", ["", "catalog", "a-0/catalog", "../made/x"])
+def test_a_catalog_inside_an_inspected_directory_is_refused(broker, in_process, inside, fingerprint):
+    """Nothing is written there, not even a folder."""
+    before = fingerprint(broker)
+    with pytest.raises(CannotOpen, match="only read"):
+        in_process(broker, catalog=broker / inside)
+    assert fingerprint(broker) == before
+
+
+def test_a_directory_that_is_none_is_one_line(tmp_path, in_process, out):
+    """The run says what open_broker says."""
+    run = job.start_ingest([tmp_path / "nowhere"], out)
+    with pytest.raises(KafkavizError, match="nowhere"):
+        run.wait()
+    assert run.progress().state == "failed" and "nowhere" in run.progress().error
+    assert not out.exists()
+
+
+def test_a_failed_run_leaves_the_catalog(broker, in_process, out, monkeypatch, fingerprint):
+    """Whatever fails: the error is one line, and the old catalog is as it was."""
+    in_process(broker, catalog=out)
+    before = fingerprint(out)
+    touch(broker / "a-0" / f"{0:020d}.log")
+
+    def fails(*given: object) -> None:
+        raise RuntimeError("Traceback\n  somewhere\nValueError: no good\n")
+
+    monkeypatch.setattr(job, "partitions_table", fails)
+    with pytest.raises(job.Failed, match=r"the run ended early: ValueError: no good$"):
+        in_process(broker, catalog=out)
+    after = fingerprint(out)
+    assert {name: after[name][3] for name in after} == {name: before[name][3] for name in before}
+
+
+def test_the_description_is_json_that_says_what_was_read(broker, in_process, out):
+    """Versions, sources, stamps, rows: for those who read a catalog without kafkaviz."""
+    in_process(broker, catalog=out)
+    found = json.loads((out / "_catalog.json").read_text())
+    assert (found["format"], found["kafkaviz"]) == (catalog.FORMAT, catalog.version())
+    (source,) = found["sources"]
+    assert (source["broker"], source["path"], source["node_id"], source["cluster_id"]) == ("made", str(broker), "7", "made")
+    log = (broker / "a-0" / f"{10:020d}.log").stat()
+    stamps = {path: stamp for segment in found["segments"] for path, stamp in segment["files"].items()}
+    assert stamps[f"a-0/{10:020d}.log"] == [log.st_size, log.st_mtime_ns] and len(stamps) == 18
+    assert source["files"]["meta.properties"][0] == (broker / "meta.properties").stat().st_size
+    assert {table: facts["rows"] for table, facts in found["tables"].items()} == {table: len(rows(out, table)) for table in TABLES}
