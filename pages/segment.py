@@ -8,6 +8,7 @@ from kafkaviz import units
 from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures import segment_facts, segment_ruler, segment_tables
+from kafkaviz.figures.segment_facts import FactGroups
 from kafkaviz.figures.segment_tables import Chosen
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
@@ -37,13 +38,7 @@ def main() -> None:
         grown(anatomy)
     if not len(anatomy.batches):
         return no_batch(place, partition, anatomy)
-    left, right = st.columns(WIDTHS, gap=20)
-    with left:
-        explore(place, anatomy)
-    with right:
-        facts(place, partition, anatomy)
-    st.space(24)
-    tables(place, anatomy)
+    explore(place, anatomy, facts(place, partition, anatomy))
 
 
 # ---- the page
@@ -63,14 +58,28 @@ def head(place: Place, partition: Partition, anatomy: Anatomy) -> None:
             st.switch_page(pages()["Lookup"].script, query_params={**place.address, "by": "offset", "target": str(offset)})
 
 
-@st.fragment(key="kv_ruler")
-def explore(place: Place, anatomy: Anatomy) -> None:
-    """The ruler; only this part reruns when the reader leaves the slice that was sent."""
-    key = anatomies.key(anatomy.segment)
-    wanted = ruler.state("slice", key)
-    asked = segment_ruler.find(anatomy, wanted.get("offset") or st.query_params.get(state.PIN, ""))
-    shown = segment_ruler.view(anatomy, asked, st.session_state.get("shade") or "Plain", centre_row(anatomy, wanted))
-    ruler.ruler(segment_ruler.message(shown, key, place.address), lambda: st.rerun("kv_tables"), lambda: st.rerun("kv_ruler"))
+def facts(place: Place, partition: Partition, anatomy: Anatomy) -> FactGroups:
+    """The three files in figures."""
+    return segment_facts.facts(anatomy, anatomies.roll_reason(place.listed, partition, anatomy.segment))
+
+
+@st.fragment
+def explore(place: Place, anatomy: Anatomy, groups: FactGroups) -> None:
+    """The ruler, the facts, and the tables that follow the pin: only this part reruns when the pin moves."""
+    left, right = st.columns(WIDTHS, gap=20)
+    with left:
+        ruler.ruler(drawn(place, anatomy))
+    with right, st.container(key="kv_fig_facts"):
+        segment_parts.facts(groups)
+    st.space(24)
+    tables(place, anatomy)
+
+
+def drawn(place: Place, anatomy: Anatomy) -> bytes:
+    """What the ruler is sent: the slice it asked for, around the offset that was asked for."""
+    wanted = ruler.state("slice", anatomies.key(anatomy.segment))
+    offset = wanted.get("offset") or st.query_params.get(state.PIN, "")
+    return anatomies.message(anatomy, offset, st.session_state.get("shade") or "Plain", centre_row(anatomy, wanted), place.address)
 
 
 def centre_row(anatomy: Anatomy, wanted: dict) -> int | None:
@@ -80,16 +89,8 @@ def centre_row(anatomy: Anatomy, wanted: dict) -> int | None:
     return segment_ruler.centre(anatomy, int(wanted["position"])) if "position" in wanted else None
 
 
-def facts(place: Place, partition: Partition, anatomy: Anatomy) -> None:
-    """The three files in figures."""
-    reason = anatomies.roll_reason(place.listed, partition, anatomy.segment)
-    with st.container(key="kv_fig_facts"):
-        segment_parts.facts(segment_facts.facts(anatomy, reason))
-
-
-@st.fragment(key="kv_tables")
 def tables(place: Place, anatomy: Anatomy) -> None:
-    """What is in the files around the pin; only this part reruns when the pin moves."""
+    """What is in the files around the pin."""
     pin = chosen(place, anatomy)
     counts = len(anatomy.batches), len(anatomy.index.entries), len(anatomy.times.entries)
     names = [f"{name} :small[:gray[{units.group(count)}]]" for name, count in zip(("Batches", "Index", "Time index"), counts, strict=True)]
@@ -207,8 +208,8 @@ def no_batch(place: Place, partition: Partition, anatomy: Anatomy) -> None:
     left, right = st.columns(WIDTHS, gap=20)
     with left, parts.empty("segment", *segment_ruler.nothing(anatomy)):
         _to_broker(place)
-    with right:
-        facts(place, partition, anatomy)
+    with right, st.container(key="kv_fig_facts"):
+        segment_parts.facts(facts(place, partition, anatomy))
 
 
 def _bare_title(partition: Partition | None, segment: Segment | None = None) -> None:

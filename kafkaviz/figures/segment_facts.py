@@ -13,6 +13,7 @@ from kafkaviz.figures.segment_ruler import closing
 from kafkaviz.format import offset_index, time_index
 
 DAY_MS = 86_400_000
+EXACT_BYTES = 100_000  # more is told in KiB or MiB
 ROLLS = {
     "size": "size",
     "time": "time",
@@ -33,8 +34,11 @@ class Fact(NamedTuple):
     wrong: bool = False
 
 
-def facts(anatomy: Anatomy, roll_reason: str | None) -> list[tuple[str, str, list[Fact]]]:
-    """A colour, a file and its facts, for the three files. roll_reason: of a closed segment, as analyse.infer has it."""
+FactGroups = list[tuple[str, str, list[Fact]]]  # a colour of ui/tokens.css, a file, and its facts
+
+
+def facts(anatomy: Anatomy, roll_reason: str | None) -> FactGroups:
+    """The facts of the three files. roll_reason: of a closed segment, as analyse.infer has it."""
     return [
         ("log", ".log", _log(anatomy, roll_reason)),
         ("offset", ".index", _index(anatomy)),
@@ -58,18 +62,13 @@ def _contents(batches: np.ndarray) -> list[Fact]:
     first, sizes = int(batches["base_offset"][0]), batches["size_bytes"]
     low, high, last = int(sizes.min()), int(sizes.max()), units.group(int(batches["last_offset"].max()))
     known = bool((batches["record_count"] >= 0).all())
+    offsets = f"{units.group(first)} – {last}" if first >= 0 else f"up to {last}"
+    records = units.group(int(batches["record_count"].sum())) if known else units.MISSING
+    sizes_bytes = units.group(low) + (f"–{units.group(high)}" if low < high else "")
     return [
-        Fact("Offsets", f"{units.group(first)} – {last}" if first >= 0 else f"up to {last}"),
-        Fact(
-            "Records",
-            units.group(int(batches["record_count"].sum())) if known else units.MISSING,
-            hover="" if known else "compressed wrappers do not tell",
-        ),
-        Fact(
-            "Batches",
-            units.group(len(batches)),
-            f"of {units.group(low)}–{units.group(high)} B" if low < high else f"of {units.group(low)} B",
-        ),
+        Fact("Offsets", offsets, hover=offsets),
+        Fact("Records", records, hover="" if known else "compressed wrappers do not tell"),
+        Fact("Batches", units.group(len(batches)), f"of {sizes_bytes} B"),
     ]
 
 
@@ -123,12 +122,9 @@ def _entries(anatomy: Anatomy, kind: str, entry_bytes: int) -> Fact:
     count = len(index.entries)
     whole = "no slack" if count * entry_bytes == file.size_bytes else f"of {units.size(file.size_bytes)}"
     joint = " " if whole.startswith("of") else ", "
-    return Fact(
-        "Entries",
-        units.group(count),
-        f"= {units.group(count * entry_bytes)} B{joint}{whole}",
-        f"{units.group(file.size_bytes)} B in the file",
-    )
+    taken_bytes = count * entry_bytes
+    taken = f"{units.group(taken_bytes)} B" if taken_bytes < EXACT_BYTES else units.size(taken_bytes)
+    return Fact("Entries", units.group(count), f"= {taken}{joint}{whole}", f"{units.group(file.size_bytes)} B in the file")
 
 
 def _interval(anatomy: Anatomy) -> list[Fact]:

@@ -7,6 +7,7 @@ import streamlit as st
 from kafkaviz.analyse import anatomy, rolled
 from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.errors import CannotOpen
+from kafkaviz.figures import segment_ruler
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
@@ -47,6 +48,17 @@ def _now(found: FileInfo | None, needed: bool) -> FileInfo | None:
 def key(segment: Segment) -> str:
     """What a segment is known by as long as it stays the same: its files, their sizes and times."""
     return "|".join(f"{one.path}:{one.size_bytes}:{one.mtime_ns}" for one in segment.files)
+
+
+def message(anatomy: Anatomy, offset: str, shade: str, centre_row: int | None, address: dict[str, str]) -> bytes:
+    """What the ruler is sent of a segment (figures.segment_ruler), put together once for as long as the same is asked for."""
+    return _message(anatomy, key(anatomy.segment), offset, shade, centre_row, address)
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _message(_anatomy: Anatomy, key: str, offset: str, shade: str, centre_row: int | None, address: dict[str, str]) -> bytes:
+    shown = segment_ruler.view(_anatomy, segment_ruler.find(_anatomy, offset), shade, centre_row)
+    return segment_ruler.message(shown, key, address)
 
 
 def roll_reason(here: Listed, partition: Partition, segment: Segment) -> str | None:

@@ -4,7 +4,6 @@ The reader's choice comes back as two values of st.session_state[key]: `pin`, th
 be sent next of a segment too large to be sent whole. Both carry the key of the segment they belong to.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -14,17 +13,11 @@ from kafkaviz.ui.components import door
 _ruler = door("ruler")
 
 
-def ruler(data: bytes, on_pin: Callable[[], None], on_slice: Callable[[], None], key: str = "ruler") -> None:
-    """Draws a segment (figures.segment_ruler.message); the callbacks run when the reader chose a batch, or left the slice."""
-    _ruler(
-        key=key,
-        data=data,
-        default={"pin": None, "slice": None},
-        on_pin_change=on_pin,
-        on_slice_change=on_slice,
-        width="stretch",
-        height="content",
-    )
+def ruler(data: bytes, key: str = "ruler") -> None:
+    """Draws a segment (figures.segment_ruler.message); the run of the script, or of the fragment around it, follows each choice."""
+    nothing = lambda: None  # noqa: E731 - a value with a default needs a callback; the rerun is what counts
+    default = {"pin": None, "slice": None}
+    _ruler(key=key, data=data, default=default, on_pin_change=nothing, on_slice_change=nothing, width="stretch", height="content")
 
 
 def state(name: str, of: str, key: str = "ruler") -> dict[str, Any]:
