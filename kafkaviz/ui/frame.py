@@ -11,7 +11,6 @@ from pathlib import Path
 
 import streamlit as st
 
-from kafkaviz import units
 from kafkaviz.log.segment import Segment
 from kafkaviz.ui import cache as doors
 from kafkaviz.ui import go_to, parts, pick, state
@@ -144,9 +143,9 @@ def _separator() -> None:
 
 
 def _directories(page: Page, place: Place) -> None:
-    choices = list(dict.fromkeys([*pick.recent(), *map(str, doors.samples())]))
+    known = dict.fromkeys([*pick.recent(), *map(str, doors.samples())])
     label = parts.middle(place.directory, CRUMB_CHARACTERS) or "Open a directory"
-    chosen = _menu("dir", label, [choice for choice in choices if choice != place.directory], "Broker directory")
+    chosen = _menu("dir", label, [one for one in known if one != place.directory], "Broker directory")
     if chosen:
         st.switch_page(page.script, query_params=state.address(chosen))
 
@@ -159,34 +158,19 @@ def _partitions(page: Page, place: Place) -> None:
 
 
 def _segments(page: Page, place: Place) -> None:
-    bases = [one.base_offset for one in _readable(place)]
-    chosen = _menu("segment", place.segment.name, bases, "Segment", units.file_stem)
-    if chosen is not None and chosen != place.segment.base_offset:
-        _to_segment(page, place, chosen)
+    names = {one.name: one.base_offset for one in _readable(place)}
+    chosen = _menu("segment", place.segment.name, list(names), "Segment", f"{place.partition.directory} ")
+    if chosen and names[chosen] != place.segment.base_offset:
+        _to_segment(page, place, names[chosen])
 
 
-def _menu(key: str, label: str, choices: list, about: str, name=str):
-    """A picker; a long list is looked through in Go to."""
+def _menu(key: str, label: str, choices: list[str], about: str, search: str = "") -> str | None:
+    """A picker, and what was chosen in this run; a long list is looked through in Go to, which then starts with `search`."""
+    look = {"type": "tertiary", "key": f"kv_pick_{key}", "help": about}
     if len(choices) > MENU:
-        st.button(
-            parts.plain(label),
-            icon=":material/search:",
-            type="tertiary",
-            key=f"kv_pick_{key}",
-            help=about,
-            on_click=_open,
-            args=("goto", f"{label} "),
-        )
+        st.button(parts.plain(label), icon=":material/search:", on_click=_open, args=("goto", search), **look)
         return None
-    return st.menu_button(
-        parts.plain(label),
-        choices,
-        type="tertiary",
-        key=f"kv_pick_{key}",
-        help=about,
-        format_func=lambda one: parts.plain(name(one)),
-        disabled=not choices,
-    )
+    return st.menu_button(parts.plain(label), choices, format_func=parts.plain, disabled=not choices, **look)
 
 
 def _readable(place: Place) -> list[Segment]:

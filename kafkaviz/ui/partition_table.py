@@ -2,7 +2,7 @@
 
 import csv as csv_format
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 from pandas.io.formats.style import Styler
@@ -87,7 +87,8 @@ def styled(table: pd.DataFrame) -> Styler:
     return table.style.format({name: _reading(read) for name, read in READS.items()}, na_rep=units.MISSING)
 
 
-def _reading(read):
+def _reading(read: Callable[..., str]) -> Callable[[object], str]:
+    """The same, for a float that stands for a whole number too."""
     return lambda value: read(int(value)) if isinstance(value, float) and value.is_integer() else read(value)
 
 
