@@ -234,6 +234,13 @@ def test_a_path_as_it_is_pasted(small):
     assert "<h1>37 topic-partitions" in html(at)
 
 
+def test_an_address_may_hold_anything():
+    """No traceback for a path that is none, nor for parameters of another page."""
+    assert "is not there" in html(page("/data\0/kafka"))
+    assert "is not there" in html(page("~nobody-of-this-name"))
+    assert "<h1>37 topic-partitions" in html(page(cache.samples()[0], tp="<b>", segment="-1", pin="x", order="Backwards", rows="99"))
+
+
 def test_the_table_is_filtered(small):
     """By a part of the name, whatever its case."""
     at = page(small)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.job import Ingest
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
+ALLOW_ROOT = "KAFKAVIZ_ALLOW_ROOT"
 AGAIN_AFTER_S = 30  # a directory that keeps changing is not ingested more often
 KEPT = 8  # directories
 WORKING = ("starting", "reading", "writing")  # states of an ingest that has not ended
@@ -59,15 +60,36 @@ def broker(directory: str | Path) -> Broker:
 
 def listed(directory: str | Path) -> Listed:
     """The same, with the key of the listing. Raises CannotOpen."""
-    path = Path(directory).expanduser().absolute()
-    return _listed(str(allowed(path)))
+    return _listed(str(allowed(path_of(directory))))
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False, validate=lambda known: _stamps(known.broker) == known.stamps)
 def _listed(directory: str) -> Listed:
     found = open_broker(directory)
+    if os.environ.get(ALLOW_ROOT):
+        _refuse_links(found)
     stamps = _stamps(found)
     return Listed(found, stamps, hashlib.sha256(repr((directory, stamps)).encode()).hexdigest()[:16])
+
+
+def path_of(directory: str | Path) -> Path:
+    """The absolute path; CannotOpen where the text names none."""
+    try:
+        path = Path(directory).expanduser().absolute()
+    except RuntimeError:
+        raise CannotOpen(directory, "names a home directory that is not there", kind="missing") from None
+    if "\0" in str(path):
+        raise CannotOpen(str(path).replace("\0", "\N{SYMBOL FOR NULL}"), "is no path", kind="missing")
+    return path
+
+
+def _refuse_links(found: Broker) -> None:
+    """A link below an allowed root must not lead out of it. Raises CannotOpen of kind "outside"."""
+    folders = [partition.path for partition in found.partitions]
+    files = [one.path for partition in found.partitions for segment in partition.segments for one in segment.files]
+    for path in [*folders, *files]:
+        if path.is_symlink():
+            allowed(path)
 
 
 def _stamps(found: Broker) -> tuple:
@@ -89,7 +111,7 @@ def allowed(path: Path) -> Path:
 
     The variable holds one directory, or several as PATH does. Raises CannotOpen of kind "outside".
     """
-    roots = os.environ.get("KAFKAVIZ_ALLOW_ROOT")
+    roots = os.environ.get(ALLOW_ROOT)
     if not roots:
         return path
     inside = [Path(root).resolve() for root in roots.split(os.pathsep) if root] + [SAMPLES.resolve(), uploads().resolve()]

@@ -71,7 +71,7 @@ def _owner(path: Path) -> str:
 
 
 def _outside(fault: CannotOpen) -> None:
-    roots = os.environ.get("KAFKAVIZ_ALLOW_ROOT", "").replace(os.pathsep, " or ")
+    roots = os.environ.get(cache.ALLOW_ROOT, "").replace(os.pathsep, " or ")
     why = f"This server opens only what lies below {roots}, links followed. Give a path there, or upload an archive."
     with parts.state("outside", "lock", f"{fault.path} may not be opened here", why, level=1):
         _samples("secondary")

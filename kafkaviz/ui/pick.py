@@ -101,9 +101,12 @@ def default_directory() -> str:
 
 
 def cleaned(typed: str | None) -> str:
-    """A path as people paste it: without blanks and quotes around it, ~ and relative paths spelled out."""
+    """A path as people paste it: without blanks and quotes around it, and absolute where it can be."""
     path = (typed or "").strip().strip("'\"")
-    return str(Path(path).expanduser().absolute()) if path else ""
+    try:
+        return str(cache.path_of(path)) if path else ""
+    except CannotOpen:
+        return path
 
 
 def broker(here: Place) -> Broker:
@@ -142,11 +145,19 @@ def segment(here: Place) -> Segment:
 
 
 def recent() -> list[str]:
-    """Broker directories that were opened before, newest first; of this user, in all sessions."""
+    """Broker directories that were opened before, newest first; of this user, in all sessions, and such as may be opened."""
     try:
-        return _recent_file().read_text(encoding="utf-8").splitlines()[:RECENT]
-    except OSError:
+        lines = _recent_file().read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeError):
         return []
+    return [line for line in lines if _may_open(line)][:RECENT]
+
+
+def _may_open(directory: str) -> bool:
+    try:
+        return bool(cache.allowed(Path(directory)))
+    except CannotOpen:
+        return False
 
 
 def remember(directory: str) -> None:
@@ -155,7 +166,7 @@ def remember(directory: str) -> None:
         return
     st.session_state[state.REMEMBERED] = directory
     lines = [directory, *(one for one in recent() if one != directory)][:RECENT]
-    with suppress(OSError):
+    with suppress(OSError, UnicodeError):
         _recent_file().parent.mkdir(parents=True, exist_ok=True)
         _recent_file().write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 

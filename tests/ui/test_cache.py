@@ -62,6 +62,29 @@ def test_a_refused_path_tells_nothing_about_itself(monkeypatch, directory):
         assert refused.value.kind == "outside"
 
 
+def test_a_link_inside_the_root_does_not_lead_out(monkeypatch, directory, tmp_path):
+    """Neither a topic-partition nor a file of one; without a root a person's own links are followed."""
+    elsewhere = tmp_path / "elsewhere" / "secret-0"
+    make_segment(elsewhere, 0, 10, [])
+    (directory / "secret-0").symlink_to(elsewhere)
+    assert len(cache.broker(directory).partitions) == 2
+    cache.st.cache_resource.clear()
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(directory))
+    with pytest.raises(CannotOpen, match="secret-0: lies outside"):
+        cache.broker(directory)
+    (directory / "secret-0").unlink()
+    (directory / "orders-0" / f"{9:020d}.log").symlink_to(elsewhere / f"{0:020d}.log")
+    with pytest.raises(CannotOpen, match=r"00009\.log: lies outside"):
+        cache.broker(directory)
+
+
+@pytest.mark.parametrize("text", ["\0", "/data\0/kafka", "~nobody-of-this-name/kafka", "x" * 5000])
+def test_what_is_no_path_is_refused_in_words(text, starts):
+    """An address may hold anything."""
+    with pytest.raises(CannotOpen):
+        cache.broker(text)
+
+
 def test_a_directory_is_listed_once_and_again_when_it_changes(directory):
     """A log that grew, or a new topic-partition, makes a new listing; nothing else does."""
     first = cache.listed(directory)

@@ -99,6 +99,16 @@ def test_recent_directories_come_newest_first_and_once(monkeypatch, tmp_path):
     assert pick.recent() == ["/i", "/h", "/g", "/f", "/e", "/d", "/c", "/a"]
 
 
+def test_recent_directories_outside_the_root_are_not_told(monkeypatch, tmp_path):
+    """Somebody else's visitor need not know them."""
+    monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path))
+    for name in ("/srv/a", "/home/me/b"):
+        monkeypatch.setattr(st, "session_state", {})
+        pick.remember(name)
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", "/srv")
+    assert pick.recent() == ["/srv/a"]
+
+
 def test_a_rerun_does_not_reorder_what_another_tab_opened(monkeypatch, tmp_path):
     """Each session says once what it opened."""
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path))
