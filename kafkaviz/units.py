@@ -67,6 +67,11 @@ def file_stem(base_offset: int) -> str:
     return f"{base_offset:020d}"
 
 
+def legible(name: str) -> str:
+    """A file's name as text that can be shown and sent: bytes that are no UTF-8 become U+FFFD."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def _utc(ms: int | None) -> datetime | None:
     """The moment, or None where there is no timestamp (None, -1) or it lies beyond the calendar."""
     if ms is None or ms == -1:
