@@ -96,9 +96,9 @@ def chips(here: Listed) -> None:
         else ("warning", parts.icon("warning", True) + "not stopped cleanly")
     )
     named = [("cluster", broker.cluster_id), ("directory", broker.directory_id)]
-    node = [("", f"node {parts.text(broker.node_id)}")] if broker.node_id else []
+    node = [("", f"node {parts.escape(broker.node_id)}")] if broker.node_id else []
     ids = [("", f"{word} {parts.mono(value)}") for word, value in named if value]
-    parts.chips([clean, ("", f"Kafka {parts.text(looks.text)}"), *node, *ids], after=looks.because)
+    parts.chips([clean, ("", f"Kafka {parts.escape(looks.text)}"), *node, *ids], after=looks.because)
 
 
 def doors(place: Place, known: Overview) -> None:
@@ -121,7 +121,7 @@ def door(column: DeltaGenerator, name: str, text: str) -> Iterator[None]:
         yield
         with st.container(horizontal=True, gap=14, wrap=False):
             art(name.lower(), 64, 46)
-            st.html(f'<div class="kv-door">{parts.text(text)}</div>')
+            st.html(f'<div class="kv-door">{parts.escape(text)}</div>')
 
 
 def segment_link(label: str, place: Place, target: tuple[str, int] | None) -> None:

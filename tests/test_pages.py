@@ -226,6 +226,14 @@ def test_names_from_disk_become_no_markup(tmp_path):
     assert "<b>c-0" not in json.dumps([note["text"] for note in figure(at)["layout"]["annotations"]])
 
 
+def test_a_name_that_is_no_text(tmp_path):
+    """A file system takes any bytes for a name; the page shows what can be shown of it."""
+    odd = Path((bytes(tmp_path) + b"/caf\xe9-0").decode("utf-8", "surrogateescape"))
+    make_segment(odd, 0, 10, [])
+    (tmp_path / "meta.properties").write_text("version=1\ncluster.id=a\x07b\n")
+    assert page(tmp_path).dataframe[0].value["Topic-partition"].tolist() == ["caf\ufffd-0"]
+
+
 def test_a_path_as_it_is_pasted(small):
     """Blanks and quotes around it are dropped; the field opens it."""
     at = page(small)

@@ -19,6 +19,7 @@ from kafkaviz.format import offset_index, time_index
 from kafkaviz.log.broker import Broker, Problem
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
+from kafkaviz.units import legible
 
 UNKNOWN = -1
 IN_USE = ("active", "closed")
@@ -129,8 +130,8 @@ class Overview:
         rows = self.rows_of(place)
         known = rows["last_offset"][rows["last_offset"] >= 0]
         return Row(
-            partition.directory,
-            partition.label,
+            legible(partition.directory),
+            legible(partition.label),
             partition.state,
             partition.log_start_offset,
             _sums(rows),

@@ -22,6 +22,7 @@ from kafkaviz.analyse.overview import Overview
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log import archive
 from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.units import legible
 
 if TYPE_CHECKING:
     from kafkaviz.figures.broker_map import Drawn
@@ -199,7 +200,11 @@ def _torn_words(known: Overview) -> Iterator[tuple[str, int, str]]:
         partition = known.broker.partitions[row["partition"]]
         segment = partition.segment(int(row["base_offset"]))
         try:
-            yield partition.directory, segment.base_offset, tail.words(segment.log, int(row["valid_bytes"]), int(row["last_offset"]))
+            yield (
+                legible(partition.directory),
+                segment.base_offset,
+                tail.words(segment.log, int(row["valid_bytes"]), int(row["last_offset"])),
+            )
         except CannotOpen:
             continue
 

@@ -127,7 +127,7 @@ def partial(shown: int, total: int, directory: Path, problems: Sequence[Problem]
 def problem_table(directory: Path, problems: Sequence[Problem]) -> None:
     """What could not be read, and why."""
     rows = [
-        f"<tr><td>{parts.severity('warning')}</td><td>{parts.mono(_inside(one.path, directory))}</td><td>{parts.text(one.what)}</td></tr>"
+        f"<tr><td>{parts.severity('warning')}</td><td>{parts.mono(_inside(one.path, directory))}</td><td>{parts.escape(one.what)}</td></tr>"
         for one in problems[:LISTED]
     ]
     if len(problems) > LISTED:

@@ -16,6 +16,7 @@ from kafkaviz.ui import cache as doors
 from kafkaviz.ui import go_to, parts, pick, state
 from kafkaviz.ui.components import copy_link, keys, theme_button
 from kafkaviz.ui.pick import Place
+from kafkaviz.units import legible
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]  # the checkout, where app.py and pages/ are
@@ -151,7 +152,7 @@ def _directories(page: Page, place: Place) -> None:
 
 
 def _partitions(page: Page, place: Place) -> None:
-    names = [one.directory for one in place.broker.partitions]
+    names = [legible(one.directory) for one in place.broker.partitions]
     chosen = _menu("tp", place.partition.directory, names, "Topic-partition")
     if chosen and chosen != place.partition.directory:
         st.switch_page(page.script, query_params=state.address(place.directory, chosen))

@@ -7,19 +7,25 @@ escaped here, so that nothing read from a file becomes markup.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from html import escape
+from html import escape as to_html
 
 import streamlit as st
 
 from kafkaviz.ui.components import art
+from kafkaviz.units import legible
 
 MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&])")
 SEVERITIES = ("error", "warning", "info", "ok")
 
 
+def escape(text: str) -> str:
+    """Plain text as HTML."""
+    return to_html(legible(text))
+
+
 def plain(text: str) -> str:
     """Text for a Streamlit label that reads as it is: __consumer_offsets-0 is no bold word."""
-    return MARKDOWN.sub(r"\\\1", text)
+    return MARKDOWN.sub(r"\\\1", legible(text))
 
 
 def middle(text: str, length: int) -> str:
@@ -38,11 +44,6 @@ def icon(name: str, small: bool = False) -> str:
 def severity(kind: str) -> str:
     """The mark of "error", "warning", "info" or "ok" as inline HTML: a shape of its own, not a colour alone."""
     return f'<span class="kv-sev {kind}" role="img" aria-label="{kind}"></span>'
-
-
-def text(words: str) -> str:
-    """Plain text as HTML."""
-    return escape(words)
 
 
 def mono(text: str) -> str:

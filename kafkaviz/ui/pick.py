@@ -14,6 +14,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.ui import cache, faults, state
 from kafkaviz.ui.cache import Listed
+from kafkaviz.units import legible
 
 RECENT = 8  # directories that are remembered
 
@@ -58,7 +59,8 @@ def _partition(opened: Broker) -> Partition:
     """The topic-partition of the address, else the largest."""
     asked = st.query_params.get(state.TOPIC_PARTITION)
     if asked:
-        return opened.partition(asked)
+        odd = (one for one in opened.partitions if one.directory != asked == legible(one.directory))
+        return next(odd, None) or opened.partition(asked)
     if not opened.partitions:
         raise CannotOpen(opened.path, "holds no topic-partition", kind="missing")
     return max(opened.partitions, key=log_bytes)

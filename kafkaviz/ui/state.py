@@ -5,6 +5,8 @@ An address brings back what its reader saw: `/segment?dir=/data/kafka&tp=orders-
 
 from pathlib import Path
 
+from kafkaviz.units import legible
+
 # Address parameters. A page's own choices (an order, a filter) are widgets with bind="query-params" and named here too.
 DIRECTORY = "dir"  # a broker directory or an archive of one, as it was given
 TOPIC_PARTITION = "tp"  # the directory's name: orders-0
@@ -23,7 +25,7 @@ REMEMBERED = "kv_remembered"  # the directory this session put into the list of 
 def address(directory: str | Path, topic_partition: str = "", segment: int | None = None, pin: int | None = None) -> dict[str, str]:
     """The address parameters of a place; what is not given is left out."""
     parts = {DIRECTORY: str(directory), TOPIC_PARTITION: topic_partition, SEGMENT: segment, PIN: pin}
-    return {name: str(value) for name, value in parts.items() if value not in ("", None)}
+    return {name: legible(str(value)) for name, value in parts.items() if value not in ("", None)}
 
 
 def number(text: str | None) -> int | None:

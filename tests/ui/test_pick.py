@@ -66,6 +66,14 @@ def test_a_place_is_followed_as_far_as_it_goes(broker, address, query, depth, fo
     assert where(depth) == found
 
 
+def test_a_name_that_is_no_text_is_found_by_what_is_shown_of_it(broker, address, tmp_path):
+    """Its address is that of the page's own link."""
+    make_segment(Path((bytes(tmp_path) + b"/caf\xe9-0").decode("utf-8", "surrogateescape")), 5, 10, [])
+    address(tp="caf\ufffd-0")
+    here = pick.place(3)
+    assert here.segment.base_offset == 5 and here.address["tp"] == "caf\ufffd-0"
+
+
 def test_the_address_of_a_place_leaves_nothing_to_a_default(broker, address, tmp_path):
     """So a copied link shows the same to somebody whose server opens another directory."""
     address()
