@@ -56,7 +56,7 @@ def head(here: Listed, known: Overview) -> None:
     total = known.total
     by_index = f", found by {units.size(total.index_bytes)} of index" if total.index_bytes is not None else ""
     parts.title(f"{_count(len(known.partitions), 'topic-partition')}, {units.size(total.log_bytes)} of log{by_index}", gap=12)
-    chips(here)
+    chips(here, known)
     empty = sum(row.sums.log_bytes == 0 for row in known.partitions)
     sparse = ", sparse" if total.allocated_bytes < total.length_bytes else ""
     covered = None if total.bytes_an_entry is None else round(total.bytes_an_entry)
@@ -65,7 +65,7 @@ def head(here: Listed, known: Overview) -> None:
             ("Topic-partitions", units.group(len(known.partitions)), f"{units.group(empty)} empty"),
             ("Segments", units.group(total.segments), _kinds(known)),
             ("Log", units.size(total.log_bytes), f"{units.group(total.batches)} batches, {units.group(total.records)} records"),
-            ("Index", units.size(total.index_bytes), f"{units.share(total.index_bytes, total.log_bytes)} of the log"),
+            ("Index", units.size(total.index_bytes), f"{units.share(total.index_share, 1)} of the log"),
             (
                 "Bytes an entry covers",
                 units.size(covered),
@@ -87,7 +87,7 @@ def _kinds(known: Overview) -> str:
     return ", ".join(f"{units.group(count)} {kind}" for kind, count in counts.items() if count or kind == "active")
 
 
-def chips(here: Listed) -> None:
+def chips(here: Listed, known: Overview) -> None:
     """How it was left, what wrote it, and what it calls itself."""
     broker, looks = here.broker, cache.looks(here)
     clean = (
@@ -98,7 +98,8 @@ def chips(here: Listed) -> None:
     named = [("cluster", broker.cluster_id), ("directory", broker.directory_id)]
     node = [("", f"node {parts.escape(broker.node_id)}")] if broker.node_id else []
     ids = [("", f"{word} {parts.mono(value)}") for word, value in named if value]
-    parts.chips([clean, ("", f"Kafka {parts.escape(looks.text)}"), *node, *ids], after=looks.because)
+    unread = [("warning", parts.icon("warning", True) + f"{_count(len(known.problems), 'file')} not read")] if known.problems else []
+    parts.chips([clean, *unread, ("", f"Kafka {parts.escape(looks.text)}"), *node, *ids], after=looks.because)
 
 
 def doors(place: Place, known: Overview) -> None:

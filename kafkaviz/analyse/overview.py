@@ -51,12 +51,13 @@ FEW_ENTRIES = 4  # enough to see how they point
 
 
 class Sums(NamedTuple):
-    """Figures of some segments together; None is not known."""
+    """Figures of some segments together; None is not known, because it was not read yet or cannot be."""
 
     segments: int
     log_bytes: int
     length_bytes: int
     allocated_bytes: int
+    covered_bytes: int  # of the log, in segments that are not left out
     offset_entries: int | None
     time_entries: int | None
     batches: int | None
@@ -74,7 +75,12 @@ class Sums(NamedTuple):
     @property
     def bytes_an_entry(self) -> float | None:
         """The log bytes an offset entry covers on average; None without an entry too."""
-        return self.log_bytes / self.offset_entries if self.offset_entries else None
+        return self.covered_bytes / self.offset_entries if self.offset_entries else None
+
+    @property
+    def index_share(self) -> float | None:
+        """The written bytes of both indexes for each byte of log."""
+        return self.index_bytes / self.covered_bytes if self.covered_bytes and self.index_bytes is not None else None
 
 
 @dataclass(frozen=True)
@@ -239,11 +245,13 @@ def _joined(found: Sequence[tuple[int, np.ndarray]]) -> Entries:
     return Entries(np.concatenate([np.empty(0, np.int32), *places]), np.concatenate([np.empty(0, np.int64), *(one for _, one in found)]))
 
 
-def with_batches(overview: Overview, read: Mapping[str, Sequence], codecs: Mapping[tuple[str, int], tuple[str, ...]]) -> Overview:
+def with_batches(
+    overview: Overview, read: Mapping[str, Sequence], codecs: Mapping[tuple[str, int], tuple[str, ...]], problems: Sequence[Problem] = ()
+) -> Overview:
     """Adds what a catalog knows: its segments table as columns, with directory and suffix, and the codecs by topic and partition.
 
     A row counts for a segment when its log has the same length and time: a file that changed since is unknown again. A null says that
-    the file could not be read: the segment is left out.
+    the file could not be read: the segment is left out, and named in problems.
     """
     known = {key: number for number, key in enumerate(zip(*(read[name] for name in KEY), strict=True))}
     segments = overview.segments.copy()
@@ -255,7 +263,8 @@ def with_batches(overview: Overview, read: Mapping[str, Sequence], codecs: Mappi
         row["left_out"] = row["left_out"] or values[0] is None
         for name, value in zip(COUNTED, values, strict=True):
             row[name] = UNKNOWN if value is None else value
-    return replace(overview, segments=segments, codecs=codecs)
+    together = {one.path: one for one in [*problems, *overview.problems]}
+    return replace(overview, segments=segments, codecs=codecs, problems=tuple(together.values()))
 
 
 def _keys(broker: Broker) -> list[tuple]:
@@ -277,10 +286,12 @@ def _sums(rows: np.ndarray) -> Sums:
     return Sums(
         len(rows),
         *(int(rows[name].sum()) for name in ("log_bytes", "length_bytes", "allocated_bytes")),
-        *(_sum(read[name]) for name in ("offset_entries", "time_entries", "batches", "records", "torn_bytes")),
+        int(read["log_bytes"].sum()),
+        *(_sum(read[name], len(rows)) for name in ("offset_entries", "time_entries", "batches", "records", "torn_bytes")),
         newest if newest >= 0 else None,
     )
 
 
-def _sum(column: np.ndarray) -> int | None:
-    return None if (column == UNKNOWN).any() else int(column.sum())
+def _sum(column: np.ndarray, rows: int) -> int | None:
+    """The sum of what was read of so many rows; of none of them nothing is known."""
+    return None if (column == UNKNOWN).any() or (rows and not len(column)) else int(column.sum())

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import streamlit as st
 
 from kafkaviz.analyse import overview as table
@@ -21,7 +22,7 @@ from kafkaviz.analyse.infer import Looks, looks_like
 from kafkaviz.analyse.overview import Overview
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log import archive
-from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.log.broker import Broker, Problem, open_broker
 from kafkaviz.units import legible
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def _small(key: str, _broker: Broker) -> Overview:
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
 def _full(key: str, stamp: int, _broker: Broker) -> Overview:
     small, read = _small(key, _broker), _catalog(str(catalog_path(_broker)), stamp)
-    return table.with_batches(small, _segments(read), _codecs(read)) if read else small
+    return table.with_batches(small, _segments(read), _codecs(read), list(_problems(read, _broker))) if read else small
 
 
 def overview(here: Listed) -> Overview:
@@ -162,6 +163,14 @@ def _segments(read: "Catalog") -> dict[str, list]:
     stored = {name: [getattr(one, name) for one in read.info.segments] for name in ("directory", "suffix")}
     wanted = [name for name in (*table.KEY, *table.COUNTED) if name not in stored]
     return stored | read.table("segments", columns=list(dict.fromkeys(wanted))).to_pydict()
+
+
+def _problems(read: "Catalog", found: Broker) -> Iterator[Problem]:
+    """What the pipeline could not read, by its path here; a catalog names a segment's file from its broker's name on."""
+    names = [source.broker for source in read.info.sources]
+    for one in read.info.problems:
+        inside = next((one.path.removeprefix(f"{name}/") for name in names if one.path.startswith(f"{name}/")), one.path)
+        yield Problem(found.path / inside, one.what)
 
 
 def _codecs(read: "Catalog") -> dict[tuple[str, int], tuple[str, ...]]:
@@ -196,17 +205,13 @@ def torn(here: Listed) -> dict[tuple[str, int], str]:
 
 
 def _torn_words(known: Overview) -> Iterator[tuple[str, int, str]]:
-    for row in known.segments[known.segments["torn_bytes"] > 0]:
+    for number in np.flatnonzero(known.segments["torn_bytes"] > 0):
+        row = known.segments[number]
         partition = known.broker.partitions[row["partition"]]
-        segment = partition.segment(int(row["base_offset"]))
-        try:
-            yield (
-                legible(partition.directory),
-                segment.base_offset,
-                tail.words(segment.log, int(row["valid_bytes"]), int(row["last_offset"])),
-            )
-        except CannotOpen:
-            continue
+        segment = partition.segments[number - known.starts[row["partition"]]]
+        with suppress(CannotOpen):
+            words = tail.words(segment.log, int(row["valid_bytes"]), int(row["last_offset"]))
+            yield legible(partition.directory), segment.base_offset, words
 
 
 # ---- the pipeline

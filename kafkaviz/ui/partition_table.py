@@ -55,7 +55,6 @@ def frame(rows: Sequence[Row]) -> pd.DataFrame:
 
 def _values(row: Row) -> list:
     sums = row.sums
-    share = sums.index_bytes / sums.log_bytes if sums.index_bytes is not None and sums.log_bytes else None
     codecs = ", ".join(row.codecs) if row.codecs else None
     return [
         _name(row),
@@ -63,7 +62,7 @@ def _values(row: Row) -> list:
         _offsets(row),
         sums.log_bytes,
         sums.index_bytes,
-        share,
+        sums.index_share,
         sums.offset_entries,
         sums.bytes_an_entry,
         codecs,

@@ -9,7 +9,7 @@ import pytest
 from kafkaviz.analyse import overview
 from kafkaviz.analyse.overview import UNKNOWN
 from kafkaviz.format import offset_index, time_index
-from kafkaviz.log.broker import open_broker
+from kafkaviz.log.broker import Problem, open_broker
 
 
 def make_segment(folder: Path, base: int, log_bytes: int, positions: list[int], times: int = 0, suffix: str = "") -> None:
@@ -93,6 +93,7 @@ def test_what_cannot_be_read_is_left_out_and_named(small):
     assert [problem.path for problem in known.problems] == [gone]
     assert known.segments["left_out"].tolist() == [False, False, True, False]
     assert known.total.offset_entries == 2 and known.total.log_bytes == 1700
+    assert known.partitions[1].sums.bytes_an_entry == 500 and known.partitions[1].sums.covered_bytes == 500
     assert known.entries.position.tolist() == [100, 1250]
 
 
@@ -133,6 +134,15 @@ def test_a_row_without_numbers_is_left_out(small):
     known = overview.with_batches(overview.inventory(broker), columns(broker, batches=[1, None, 5, 2]), {})
     assert known.segments["left_out"].tolist() == [False, True, False, False]
     assert known.total.batches == 8
+
+
+def test_of_nothing_read_nothing_is_known(small):
+    """A topic-partition whose every segment is left out has no number of batches, not none of them."""
+    broker = open_broker(small)
+    problem = Problem(small / "logs-0", "may not be read")
+    known = overview.with_batches(overview.inventory(broker), columns(broker, batches=[None, None, 5, 2]), {}, [problem])
+    assert known.partitions[0].sums.batches is None and known.total.batches == 7
+    assert known.problems == (problem,)
 
 
 def test_a_directory_to_be_deleted_counts_as_deleted(tmp_path):
