@@ -1,7 +1,6 @@
 """Batches and index entries as arrays, made from a few numbers, for the tests of what is worked out from them."""
 
 from collections.abc import Sequence
-
 from pathlib import Path
 
 import numpy as np
@@ -107,4 +106,4 @@ def _index(entries: np.ndarray | None, none: np.ndarray, unwritten: int, trailin
 
 
 def _file(kind: str, size_bytes: int) -> FileInfo:
-    return FileInfo(Path(f"orders-0/{0:020d}.{kind}"), size_bytes, size_bytes, 1)
+    return FileInfo(Path("orders-0"), f"{0:020d}.{kind}", size_bytes, size_bytes, 1)

@@ -1,0 +1,115 @@
+"""The facts beside the ruler, as text: of sound segments, damaged ones, and those without a file."""
+
+import pytest
+
+from kafkaviz.analyse import anatomy
+from kafkaviz.figures import segment_facts
+from kafkaviz.figures.segment_facts import Fact
+from kafkaviz.log.broker import open_broker
+from tests.analyse import made
+
+
+def rows(whole, reason: str | None = None) -> dict[str, dict[str, Fact]]:
+    """The facts of each file by their labels."""
+    return {file: {fact.label: fact for fact in facts} for _, file, facts in segment_facts.facts(whole, reason)}
+
+
+def said(facts: dict[str, Fact]) -> dict[str, str]:
+    """Label and what is read, with plain spaces."""
+    return {label: f"{fact.value} {fact.small}".strip().replace("\u202f", " ") for label, fact in facts.items()}
+
+
+def test_a_closed_segment(clean):
+    """As the dump tool and the simulator's rule have it."""
+    facts = rows(anatomy.read(open_broker(clean).partition("payments-0").segment(7975)), "size")
+    assert said(facts[".log"]) == {
+        "Offsets": "7 975 – 15 903",
+        "Records": "7 929",
+        "Batches": "906 of 78–2 900 B",
+        "Bytes": "1023 KiB",
+        "First record": "09:29:43.113",
+        "Newest record": "09:29:45.182",
+        "Rolled by": "size (inferred)",
+    }
+    assert said(facts[".index"]) == {
+        "Entries": "209 = 1 672 B, no slack",
+        "Gap, median": "4 906 B",
+        "Gap, min – p99": "4 104 – 6 438 B",
+        "Interval was": "4 095 – 4 103 B",
+        "Never indexed": "697 batches, 77 %",
+    }
+    assert said(facts[".timeindex"]) == {
+        "Entries": "206 = 2 472 B, no slack",
+        "Index points without": "3 no newer record",
+        "Written at the roll": "0",
+    }
+    assert facts[".log"]["Bytes"].hover == "1\u202f048\u202f043 B" and facts[".log"]["First record"].hover == "2026-11-21 09:29:43.113 UTC"
+
+
+def test_a_killed_segment(killed):
+    """Unwritten slots and a torn tail; nothing rolled it."""
+    facts = rows(anatomy.read(open_broker(killed).partition("append-time-0").segment(0)))
+    log, index, times = (said(facts[file]) for file in (".log", ".index", ".timeindex"))
+    assert (log["State"], log["After the last batch"]) == ("active", "45 B, torn") and facts[".log"]["After the last batch"].wrong
+    assert (index["Entries"], index["Never written"]) == ("104 = 832 B of 64 KiB", "8 088 slots")
+    assert (times["Never written"], times["Written at a stop"]) == ("5 357 slots", "0")
+
+
+@pytest.mark.parametrize(
+    ("directory", "base_offset", "file", "label", "words"),
+    [
+        ("rides-0", 1811, ".index", "File", "missing"),
+        ("rides-0", 607, ".timeindex", "File", "missing"),
+        ("rides-0", 999_999, ".log", "File", "missing"),
+        ("bookings-0", 858, ".index", "Leads astray", "slot 3"),
+        ("bookings-0", 1721, ".timeindex", "Not in the log", "slot 2"),
+        ("metrics-0", 0, ".index", "After the last slot", "5 B"),
+    ],
+)
+def test_damage_is_told_and_drawn_as_such(damaged, directory, base_offset, file, label, words):
+    """One row each, in the colour of what is torn."""
+    fact = rows(anatomy.read(open_broker(damaged).partition(directory).segment(base_offset)))[file][label]
+    assert fact.value == words and fact.wrong
+
+
+def test_time_entries_without_an_index():
+    """When they were written cannot be told."""
+    table = made.batches([100] * 9)
+    entries, times = made.indexed(table, 400)
+    assert said(rows(made.anatomy(table, None, times))[".timeindex"]) == {"Entries": "2 = 24 B, no slack", "Without an index entry": "2"}
+    assert "Without an index entry" in rows(made.anatomy(table, entries, times, unwritten=(4, 0)))[".timeindex"]
+
+
+def test_a_reason_that_nobody_knows():
+    """A dash, and why."""
+    table = made.batches([100] * 2)
+    fact = rows(made.anatomy(table, None, None))[".log"]["Rolled by"]
+    assert fact.value == "–" and "no setting explains it" in fact.hover
+    assert rows(made.anatomy(table, None, None, state="deleted"))[".log"]["State"].value == "deleted"
+
+
+def test_an_empty_log():
+    """Bytes and state; nothing of records."""
+    table = made.batches([])
+    facts = rows(made.anatomy(table, made.offset_entries([]), made.time_entries([]), state="active"))
+    assert said(facts[".log"]) == {"Bytes": "0 B", "State": "active"} and said(facts[".index"]) == {"Entries": "0 = 0 B, no slack"}
+
+
+def test_wrappers_do_not_tell():
+    """How many records, and where the first one starts."""
+    log = said(rows(made.anatomy(made.wrapped(made.batches([100] * 3, base_offset=9), [0, 1]), None, None, 9))[".log"])
+    assert (log["Offsets"], log["Records"], log["Batches"], log["First record"]) == ("up to 11", "–", "3 of 100 B", "–")
+
+
+def test_segments_of_days_tell_the_day():
+    """A time of day alone would say nothing."""
+    table = made.batches([100, 100], times_ms=[1_700_000_000_000, 1_700_086_400_000])
+    log = said(rows(made.anatomy(table, None, None))[".log"])
+    assert (log["First record"], log["Newest record"]) == ("2023-11-14 22:13:20", "2023-11-15 22:13:20")
+
+
+def test_large_files_are_told_in_larger_units():
+    """A row has room for 25 characters."""
+    entries = made.offset_entries([(row, row * 5000) for row in range(1, 200_001)])
+    facts = said(rows(made.anatomy(made.batches([100]), entries, None))[".index"])
+    assert facts["Entries"] == "200 000 = 1.53 MiB, no slack" and facts["Leads astray"] == "200 000 slots"

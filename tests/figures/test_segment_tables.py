@@ -1,0 +1,132 @@
+"""The tables below the ruler, row by row, and the CSV of each, read back."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from kafkaviz.analyse import anatomy
+from kafkaviz.analyse.links import NONE
+from kafkaviz.figures import segment_tables as tables
+from kafkaviz.figures.segment_tables import BatchRow, Chosen, IndexRow, TimeRow
+from kafkaviz.log.broker import open_broker
+from tests.analyse import made
+
+
+@pytest.fixture(scope="module")
+def payments(clean):
+    """A sound segment of a real broker."""
+    return anatomy.read(open_broker(clean).partition("payments-0").segment(7975))
+
+
+def plain(row):
+    """A row with plain spaces."""
+    return type(row)(*(cell.replace("\u202f", " ") if isinstance(cell, str) else cell for cell in row))
+
+
+def test_rows_of_a_real_segment(payments):
+    """Those around offset 11612; the chosen one is in the middle."""
+    row = int(np.flatnonzero(payments.batches["base_offset"] == 11612)[0])
+    pin = tables.chosen(payments, row)
+    assert pin == Chosen(row, 95, 95)
+    batches, index, times = (list(map(plain, rows)) for rows in (
+        tables.batch_rows(payments, pin), tables.index_rows(payments, pin), tables.time_rows(payments, pin, "at the roll")))  # fmt: skip
+    assert batches[5] == BatchRow("479 997", "1 861 B", "11 612–11 625", "14", "09:29:44.123", "none", "0", "f602385d", 95, 94, True)
+    assert (batches[4].slot, batches[4].via, batches[4].chosen) == (NONE, 94, False) and len(batches) == 11
+    assert index[5] == IndexRow(
+        "95", "760", "00000e42 000752fd", "3 650", "11 625", "479 997", "4 371 B", "11 612–11 625", "", True
+    )  # 0xe42 = 3650, 0x752fd = 479 997
+    assert times[5] == TimeRow("95", "1 140", "2026-11-21 09:29:44.123", "11 625", "slot 95", "1 ms", "", True)
+
+
+def test_the_chosen_row_stays_in_view():
+    """At the ends it moves out of the middle; short tables are shown whole."""
+    assert list(tables.around(100, 50)) == list(range(45, 56))
+    assert list(tables.around(100, 0)) == list(range(11)) and list(tables.around(100, 99)) == list(range(89, 100))
+    assert list(tables.around(3, 2)) == [0, 1, 2] and list(tables.around(0, 0)) == []
+
+
+def test_what_goes_with_a_row():
+    """Its own entry, else the one a search lands on; the time entry of that, else one that names this batch alone."""
+    table = made.batches([100] * 9)
+    whole = made.anatomy(table, *made.indexed(table, 400))  # entries at row 5; times at rows 5 and 8
+    assert tables.chosen(whole, 5) == Chosen(5, 0, 0)
+    assert tables.chosen(whole, 7) == Chosen(7, 0, 0) and tables.chosen(whole, 2) == Chosen(2, NONE, NONE)
+    assert tables.chosen(whole, 8, time=1) == Chosen(8, 0, 1)
+    assert tables.chosen(whole, 5, slot=0) == Chosen(5, 0, 0) and tables.chosen(whole, 5, time=0) == Chosen(5, 0, 0)
+    alone = made.anatomy(table, None, made.indexed(table, 400)[1])
+    assert tables.chosen(alone, 8) == Chosen(8, NONE, 1)
+
+
+def test_tables_of_an_entry_that_leads_astray(damaged):
+    """The row that was chosen by its slot, and what is wrong with it."""
+    whole = anatomy.read(open_broker(damaged).partition("bookings-0").segment(858))
+    pin = tables.chosen(whole, int(whole.links.entry_batch[3]), slot=3)
+    row = next(row for row in tables.index_rows(whole, pin) if row.chosen)
+    assert (row.slot, row.fault, row.batch) == ("3", "behind the batch of this offset", "1\u202f017–1\u202f025")
+    assert plain(tables.index_rows(whole, pin)[4]).gap == "−4 995 B"
+
+
+def test_faults_of_the_other_kinds():
+    """Entries that point at no batch, times that no batch holds."""
+    table = made.batches([100] * 9)
+    entries = made.offset_entries([(1, 101), (2, 5000), (1, 300)])
+    whole = made.anatomy(table, entries, made.time_entries([(7, 3), (8, 99)]))
+    rows = tables.index_rows(whole, Chosen(0, NONE, NONE))
+    assert [row.fault for row in rows] == ["in the middle of a batch", "beyond the last batch", "key not above the one before"]
+    assert [row.batch for row in rows] == ["none starts there", "none starts there", "3–3"]
+    assert [row.fault for row in tables.time_rows(whole, Chosen(0, NONE, NONE), "")] == ["its batch holds another time"] * 2
+
+
+def test_cells_that_have_no_value():
+    """Wrappers of magic 0: no count, no time, no leader epoch; an unknown codec keeps its number."""
+    table = made.wrapped(made.batches([100, 100]), [0, 1])
+    table["leader_epoch"] = -1
+    table["attributes"][1] = 6
+    first, second = tables.batch_rows(made.anatomy(table, None, None), Chosen(0, NONE, NONE))
+    assert (first.offsets, first.records, first.newest, first.epoch, first.codec) == ("up to 0", "–", "–", "–", "gzip")
+    assert second.codec == "codec 6"
+
+
+def test_a_time_entry_alone():
+    """It says when it was written, if that can be told."""
+    table = made.batches([100] * 9)
+    whole = made.anatomy(table, *made.indexed(table, 400))
+    rows = tables.time_rows(whole, Chosen(8, 0, 1), "at the roll")
+    assert [row.slot_of_index for row in rows] == ["slot 0", "none: written at the roll"]
+    assert tables.time_rows(whole, Chosen(8, 0, 1), "")[1].slot_of_index == "none"
+    assert (rows[0].later, rows[1].later) == ("–", "3 ms")
+
+
+def read_back(whole, table: str) -> list[dict[str, str]]:
+    """A CSV as a spreadsheet would take it."""
+    return list(csv.DictReader(io.StringIO(tables.csv(whole, table).decode())))
+
+
+def test_csv_of_batches(payments):
+    """Every batch, numbers plain, its entry and the one that finds it; nothing where there is nothing."""
+    rows = read_back(payments, "batches")
+    assert len(rows) == 906 and [int(row["position"]) for row in rows] == payments.batches["position"].tolist()
+    chosen = next(row for row in rows if row["base_offset"] == "11612")
+    assert (chosen["entry_slot"], chosen["found_from_slot"], chosen["codec"], chosen["crc"]) == ("95", "94", "none", str(0xF602385D))
+    assert rows[0]["entry_slot"] == rows[0]["found_from_slot"] == ""
+
+
+def test_csv_of_the_indexes(payments):
+    """Every written slot."""
+    rows = read_back(payments, "index")
+    assert rows[95] == {
+        "slot": "95", "relative_offset": "3650", "offset": "11625", "position": "479997", "gap_bytes": "4371", "time_slot": "95",
+    }  # fmt: skip
+    assert read_back(payments, "timeindex")[95] == {
+        "slot": "95", "timestamp_ms": "1795253384123", "relative_offset": "3650", "offset": "11625", "entry_slot": "95",
+    }  # fmt: skip
+
+
+def test_csv_leaves_out_what_a_wrapper_does_not_tell():
+    """No -1 that looks like a value."""
+    whole = made.anatomy(made.wrapped(made.batches([100, 100]), [1]), None, None)
+    rows = read_back(whole, "batches")
+    assert (rows[0]["base_offset"], rows[0]["record_count"]) == ("0", "1") and (rows[1]["base_offset"], rows[1]["record_count"]) == ("", "")
+    assert read_back(whole, "index") == read_back(whole, "timeindex") == []
