@@ -2,13 +2,15 @@
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
+import pyarrow as pa
 import pytest
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.pipeline.job import Progress
 from kafkaviz.ui import cache
-from tests.analyse.test_overview import make_segment
+from tests.analyse.test_overview import columns, make_segment
 
 
 @pytest.fixture
@@ -162,3 +164,54 @@ def test_a_catalog_of_another_version_is_no_catalog(directory, starts):
     (path / "_catalog.json").write_text('{"format": 999}')
     assert not cache.is_fresh(here)
     assert cache.overview(here).total.batches is None and cache.overview(here).total.offset_entries == 1
+
+
+class FakeCatalog:
+    """A catalog of one broker directory, as the pipeline leaves it, with the columns the Broker page asks for."""
+
+    def __init__(self, found, **counted) -> None:
+        self._columns = columns(found, **counted)
+        stored = zip(self._columns["directory"], self._columns["suffix"], strict=True)
+        self.info = SimpleNamespace(
+            segments=[SimpleNamespace(directory=directory, suffix=suffix) for directory, suffix in stored],
+            sources=[SimpleNamespace(broker="kafka")],
+            problems=[SimpleNamespace(path="kafka/logs-0/00000000000000000000.log", what="may not be read")],
+        )
+
+    def table(self, name: str, columns=None) -> pa.Table:
+        """The table of segments, or that of batches with one codec."""
+        if name == "segments":
+            return pa.table({column: self._columns[column] for column in columns})
+        return pa.table({"topic": ["orders"] * 2, "partition": [0, 0], "codec": ["zstd", "lz4"]}).select(columns)
+
+    def is_fresh(self, brokers) -> bool:
+        """It was just written."""
+        return True
+
+
+def test_a_fresh_catalog_gives_all_numbers_without_an_ingest(directory, starts, monkeypatch):
+    """Batches, codecs, torn ends in words, and what the pipeline could not read; nothing is started."""
+    here = cache.listed(directory)
+    folder = cache.catalog_path(here.broker)
+    folder.mkdir(parents=True)
+    (folder / "_catalog.json").touch()
+    counted = {"batches": [3], "records": [30], "valid_bytes": [600], "torn_bytes": [400], "last_offset": [29]}
+    monkeypatch.setattr(cache, "_catalog", lambda path, stamp: FakeCatalog(here.broker, **counted))
+    known = cache.overview(here)
+    assert (known.total.batches, known.partitions[0].codecs) == (3, ("lz4", "zstd"))
+    assert cache.torn(here) == {("orders-0", 0): "400 zero bytes at the end"}
+    assert cache.broker_map(here, "By size", 0, "light").view.title == "One log ends in bytes that are no batch: 400 bytes in all"
+    assert [(one.path, one.what) for one in known.problems] == [(directory / "logs-0" / f"{0:020d}.log", "may not be read")]
+    assert cache.is_fresh(here) and not cache.is_awaited(here)
+    assert cache.ingests().of(here) is None and starts.asked == []
+
+
+def test_numbers_are_awaited_until_the_ingest_ends(directory, starts):
+    """Also before it was started, but not after it failed."""
+    here = cache.listed(directory)
+    assert cache.is_awaited(here)
+    cache.ingests().of(here)
+    assert cache.is_awaited(here)
+    starts.progress = Progress(state="failed", error="no Java")
+    cache.ingests().again(here)
+    assert not cache.is_awaited(here)
