@@ -88,6 +88,13 @@ def test_the_strip_shows_where_entries_are(known):
     assert np.isnan(strip[3]).all()
 
 
+def test_a_sparse_cell_is_paler(tmp_path):
+    """One entry in 4000 bytes is three tenths of one every 1200; two are six tenths."""
+    make_segment(tmp_path / "sparse-0", 0, 4000 * broker_map.STRIP_CELLS, [100, 8000, 9000])
+    strip = broker_map.view(overview.with_entries(overview.inventory(open_broker(tmp_path / "sparse-0")))).strip
+    assert strip[0][[0, 2]] == pytest.approx([0.3, 0.6]) and np.isnan(strip[0][1])
+
+
 def test_a_strip_without_positions_shows_each_segments_average(known):
     """Large indexes are counted by the pipeline: then the strip is one shade a segment."""
     counted = replace(known, entries=None)
