@@ -254,3 +254,23 @@ def test_the_table_is_filtered(small):
     at = page(small)
     next(one for one in at.text_input if one.label == "Filter").set_value("ORD").run()
     assert at.dataframe[0].value["Topic-partition"].tolist() == ["orders-0"]
+
+
+def test_the_keys_are_listed_until_dismissed(small):
+    """Those of pages that exist; a rerun alone does not close the list."""
+    at = page(small)
+    assert "kv-kb" not in html(at)
+    button(at, "`?` Keys").click().run()
+    assert "go to a page, topic-partition, segment or offset" in html(at) and "segment before, segment after" in html(at)
+    assert "kv-kb" in html(at.run())
+
+
+def test_go_to_finds_an_offset(small):
+    """From anywhere to the segment that holds it."""
+    at = page(small)
+    button(at, "Go to").click().run()
+    assert [link.proto.label for link in at.get("page_link") if link.proto.label.startswith("orders")] == [r"orders\-0 :gray[1000 B]"]
+    next(one for one in at.text_input if one.key == "kv_goto_text").set_value("orders-0 7").run()
+    links = [link.proto for link in at.get("page_link") if link.proto.label.startswith("Offset")]
+    assert [link.label for link in links] == [r"Offset 7 in orders\-0 :gray[1000 B]"]
+    assert "segment=0" in links[0].query_string and "pin=7" in links[0].query_string

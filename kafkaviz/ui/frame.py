@@ -73,7 +73,7 @@ def frame(name: str) -> Place:
     _sidebar(name, place)
     _bar(page, place)
     _listen(page, place)
-    _dialog(place)
+    _dialog(name, place)
     st.html('<div class="kv-under"></div>')
     return place
 
@@ -197,18 +197,27 @@ def _listen(page: Page, place: Place) -> None:
 
 
 def _open(dialog: str, text: str = "") -> None:
-    st.session_state[state.DIALOG] = (dialog, text)
+    """Opens a dialog in this run or the next, until it is dismissed or the reader is elsewhere: a rerun alone would close it."""
+    st.session_state[state.DIALOG] = (dialog, text, None)
 
 
-def _dialog(place: Place) -> None:
-    opened, text = st.session_state.pop(state.DIALOG, ("", ""))
+def _dialog(current: str, place: Place) -> None:
+    opened, text, since = st.session_state.get(state.DIALOG, ("", "", None))
+    here = current, place.address
+    if not opened or since not in (None, here):
+        return _closed()
+    st.session_state[state.DIALOG] = opened, text, here
     if opened == "keys":
-        help_keys()
-    elif opened == "goto":
-        go_to.dialog(place, text, {name: (page, _carried(page, place)) for name, page in pages().items()})
+        st.dialog("Keys", on_dismiss=_closed)(help_keys)()
+    else:
+        links = {name: (page, _carried(page, place)) for name, page in pages().items()}
+        st.dialog("Go to", on_dismiss=_closed)(go_to.dialog)(place, text, links, current)
 
 
-@st.dialog("Keys")
+def _closed() -> None:
+    st.session_state.pop(state.DIALOG, None)
+
+
 def help_keys() -> None:
     """Every key that works, by where it works."""
     rows = []

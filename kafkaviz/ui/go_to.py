@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import streamlit as st
 
@@ -15,6 +15,9 @@ from kafkaviz.log.segment import Segment
 from kafkaviz.ui import parts, pick, state
 from kafkaviz.ui.components import focus
 from kafkaviz.ui.pick import Place
+
+if TYPE_CHECKING:
+    from kafkaviz.ui.frame import Page
 
 MOST = 6  # of a kind
 SEGMENT_PAGE = "Segment"
@@ -30,9 +33,11 @@ class Found(NamedTuple):
     address: dict[str, str]
 
 
-@st.dialog("Go to")
-def dialog(place: Place, text: str, pages: Mapping[str, tuple]) -> None:
-    """pages: by name each page that exists, and the part of this address that a link to it keeps."""
+def dialog(place: Place, text: str, pages: Mapping[str, tuple], current: str) -> None:
+    """The content of the dialog.
+
+    pages: by name each page that exists, and the part of this address that a link to it keeps; current: the page that is open.
+    """
     asked = st.text_input(
         "Page, topic-partition, segment or offset",
         text,
@@ -41,19 +46,27 @@ def dialog(place: Place, text: str, pages: Mapping[str, tuple]) -> None:
         key="kv_goto_text",
         label_visibility="collapsed",
     )
-    focus()
     with st.container(key="kv_found", gap=None):
+        focus()
         heading = None
-        for one in found(place, asked or "", {name: kept for name, (_, kept) in pages.items()}):
+        for number, one in enumerate(found(place, asked or "", {name: kept for name, (_, kept) in pages.items()})):
             if one.heading != heading:
                 st.html(f'<div class="kv-group">{one.heading}</div>')
-            heading, page = one.heading, pages[one.page][0]
-            aside = f" :gray[{parts.plain(one.aside)}]" if one.aside else ""
-            st.page_link(
-                page.script, label=parts.plain(one.words) + aside, icon=f":material/{page.icon}:", width="stretch", query_params=one.address
-            )
+            heading = one.heading
+            _entry(number, one, pages[one.page][0], one.page == current)
         if heading is None:
             st.html('<div class="kv-group">Nothing of that name is here</div>')
+
+
+def _entry(number: int, one: Found, page: "Page", here: bool) -> None:
+    """A link; on the page itself a button, because Streamlit 1.67 tells a page's components of a link's address too late."""
+    label = parts.plain(one.words) + (f" :gray[{parts.plain(one.aside)}]" if one.aside else "")
+    look = {"icon": f":material/{page.icon}:", "width": "stretch"}
+    if not here:
+        st.page_link(page.script, label=label, query_params=one.address, **look)
+    elif st.button(label, type="tertiary", key=f"kv_found_{number}", **look):
+        st.session_state.pop(state.DIALOG, None)
+        st.switch_page(page.script, query_params=one.address)
 
 
 def found(place: Place, asked: str, pages: Mapping[str, dict[str, str]]) -> list[Found]:

@@ -16,7 +16,7 @@ ORDER = "order"  # Broker: how the rows of the map are sorted
 ROWS = "rows"  # Broker: which sixty of the map's rows are shown, from 1
 
 # Session keys: what must outlive a rerun, but means nothing in a link.
-DIALOG = "kv_dialog"  # the dialog to open in this run, and what it starts with
+DIALOG = "kv_dialog"  # the open dialog, what it started with, and the page and address it was opened at
 ORDERED = "kv_ordered"  # Broker: ORDER was set by a button in this run
 WORKED = "kv_worked"  # directories whose ingest this session has watched: the strip keeps its place when it is done
 REMEMBERED = "kv_remembered"  # the directory this session put into the list of recent ones

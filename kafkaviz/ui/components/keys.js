@@ -1,7 +1,7 @@
 // Keys that no Streamlit button can have, the mark of the current page, and arrows in the Go to dialog.
 export default function ({ parentElement: root, data, setTriggerValue }) {
   const inField = e => e.composedPath().some(n => n instanceof HTMLElement && (/^(INPUT|SELECT|TEXTAREA)$/.test(n.tagName) || n.isContentEditable));
-  const links = () => [...document.querySelectorAll('[role="dialog"] .st-key-kv_found a')];
+  const links = () => [...document.querySelectorAll('[role="dialog"] .st-key-kv_found :is(a, button)')];
   const walk = (e, found) => {
     const at = found.indexOf(document.activeElement), step = e.key === 'ArrowDown' ? 1 : -1;
     const next = found[at + step] ?? (at < 0 ? found[0] : step < 0 ? document.querySelector('[role="dialog"] input') : null);
