@@ -5,7 +5,7 @@ from functools import reduce
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafkaviz.analyse.infer import IntervalEvidence, interval_evidence
@@ -48,6 +48,7 @@ def gathered(parts: list[np.ndarray], entries: np.ndarray) -> IntervalEvidence:
     return gaps.evidence()
 
 
+@settings(deadline=None)  # other processes may have the machine for a while
 @given(st.lists(st.integers(-1, 50), max_size=40), CUTS)
 def test_parts_tell_together_what_the_whole_tells(times, cuts):
     """Counts, first and last, least and largest, with -1 among the timestamps."""
@@ -90,6 +91,7 @@ def test_where_the_first_time_is_not_a_records_the_largest_stands_in(bits):
     assert content(batches).min_timestamp_ms == 8
 
 
+@settings(deadline=None)  # other processes may have the machine for a while
 @given(st.lists(st.integers(61, 2000), min_size=1, max_size=60), st.data(), CUTS)
 def test_chunks_give_the_evidence_of_one_array(sizes, data, cuts):
     """Whatever is indexed, and wherever the chunks end."""
@@ -100,6 +102,7 @@ def test_chunks_give_the_evidence_of_one_array(sizes, data, cuts):
     assert gathered(parts_of(batches, cuts), entries) == expected
 
 
+@settings(deadline=None)  # other processes may have the machine for a while
 @given(st.data(), CUTS)
 def test_stretches_cut_at_entries_give_the_evidence_of_one(data, cuts):
     """As tasks have them: each from an indexed batch on, with the whole index; their evidence merges."""

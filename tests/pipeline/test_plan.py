@@ -125,6 +125,17 @@ def test_a_good_entry_behind_a_wrong_one_serves(tmp_path):
     assert cuts(wanted.segment, 5000) == [5200]
 
 
+@pytest.mark.parametrize("length", [-1, 13, 5001 - 12, 2**31 - 1])
+def test_a_length_that_cannot_be_is_refuted(tmp_path, length):
+    """Too short for a batch, or longer than what is left of the log."""
+    directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})
+    with open(directory / "big-0" / "00000000000000000000.log", "r+b") as log:
+        log.seek(5008)
+        log.write(length.to_bytes(4, "big", signed=True))
+    (wanted,) = wanted_of(directory)
+    assert cuts(wanted.segment, 5000) == [5100]
+
+
 def test_a_log_that_is_gone_is_not_cut(tmp_path):
     """What vanishes between the listing and the plan is found out by the scan."""
     directory = write_broker(tmp_path / "made", {"big-0": [[100] * 100]})

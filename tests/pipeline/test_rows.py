@@ -1,0 +1,89 @@
+"""Rows of the table batches against what Kafka's own classes (4.3.1) say of the same bytes."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from kafkaviz.format.walk import walk
+from kafkaviz.log.segment import OFFSET_ENTRY, Segment
+from kafkaviz.pipeline.plan import Wanted
+from kafkaviz.pipeline.rows import batch_columns, entry_columns, entry_slots, table
+from kafkaviz.pipeline.schema import BATCHES, OFFSET_ENTRIES
+
+OWNER = Wanted(0, "b", "t", 3, Segment(40, "active"))
+
+
+@pytest.fixture(scope="module")
+def told(data) -> list[dict]:
+    """Batches of magic 0, 1 and 2, whole: their bytes, and the header as Kafka reads it."""
+    with gzip.open(data / "batches.jsonl.gz", "rt") as lines:
+        found = [json.loads(line) for line in lines]
+    return [line for line in found if line.get("valid") and "header" in line]
+
+
+@pytest.fixture(scope="module")
+def rows(told) -> list[dict]:
+    """The same bytes as one log, as rows."""
+    batches, end = walk(b"".join(bytes.fromhex(line["hex"]) for line in told))
+    assert end.reason == "end"
+    nothing = np.full(len(batches), -1)
+    return table(OWNER, batch_columns(batches, nothing), len(batches), BATCHES).to_pylist()
+
+
+def test_every_field_is_what_kafka_reads(told, rows):
+    """And null where its format has no such field, or hides it in compressed messages."""
+    assert len(told) == len(rows) > 200
+    for line, row in zip(told, rows, strict=True):
+        assert {name: row[name] for name in expected(line["header"])} == expected(line["header"]), line["name"]
+
+
+def expected(header: dict) -> dict:
+    """The columns that Kafka's header answers."""
+    new, timed = header["magic"] == 2, header["magic"] > 0
+    plain = not header["isCompressed"]
+    return {
+        "magic": header["magic"],
+        "size_bytes": header["sizeInBytes"],
+        "base_offset": header["baseOffset"] if new or plain else None,
+        "last_offset": header["lastOffset"],
+        "crc": header["checksum"],
+        "codec": header["compressionType"],
+        "timestamp_type": header["timestampType"] if timed else None,
+        "max_timestamp_ms": header["maxTimestamp"] if timed else None,
+        "base_timestamp_ms": header["baseTimestamp"] if new else header["maxTimestamp"] if timed and plain else None,
+        "record_count": header["countOrNull"] if new else 1 if plain else None,
+        "leader_epoch": header.get("partitionLeaderEpoch"),
+        "producer_id": header.get("producerId"),
+        "producer_epoch": header.get("producerEpoch"),
+        "base_sequence": header.get("baseSequence"),
+        "is_transactional": header.get("isTransactional", False),
+        "is_control": header.get("isControlBatch", False),
+        "delete_horizon_ms": header.get("deleteHorizonMs"),
+        "entry_slot": None,
+    }
+
+
+def test_rows_say_whose_they_are(rows):
+    """The leading columns of every table."""
+    assert {(row["broker"], row["topic"], row["partition"], row["segment_base_offset"]) for row in rows} == {("b", "t", 3, 40)}
+    assert [row["position"] for row in rows] == np.cumsum([0, *(row["size_bytes"] for row in rows[:-1])]).tolist()
+
+
+def test_an_id_without_a_codec_is_its_number(told):
+    """Kafka keeps such a batch, and refuses it only to who reads its records."""
+    batch = bytearray(bytes.fromhex(next(line["hex"] for line in told if line["header"]["magic"] == 2)))
+    names = []
+    for identity in range(8):
+        batch[22] = identity
+        found, _ = walk(bytes(batch))
+        names += table(OWNER, batch_columns(found, np.array([-1])), 1, BATCHES)["codec"].to_pylist()
+    assert names == ["none", "gzip", "snappy", "lz4", "zstd", "5", "6", "7"]
+
+
+def test_no_rows_have_all_columns():
+    """An empty log, an empty index."""
+    assert table(OWNER, batch_columns(walk(b"")[0], np.empty(0, int)), 0, BATCHES).schema == BATCHES
+    assert table(OWNER, entry_columns(np.empty(0, OFFSET_ENTRY)), 0, OFFSET_ENTRIES).schema == OFFSET_ENTRIES
+    assert entry_slots(walk(b"")[0], np.zeros(3, OFFSET_ENTRY)).tolist() == []
