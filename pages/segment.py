@@ -48,7 +48,7 @@ def head(place: Place, partition: Partition, anatomy: Anatomy) -> None:
     """Which segment this is, how the batches are shaded, and the way to Lookup."""
     base = units.group(anatomy.segment.base_offset)
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
-        title = f'{escape(partition.label)} <span class="kv-fnt" style="font-weight:500">from offset {base}</span>'
+        title = f'{escape(units.legible(partition.label))} <span class="kv-fnt" style="font-weight:500">from offset {base}</span>'
         parts.title(title, segment_ruler.lead(anatomy, partition.state), gap=0)
         if len(anatomy.batches):
             options = {"key": "shade", "bind": "query-params", "label_visibility": "collapsed"}
@@ -146,7 +146,7 @@ def _entries(count: int) -> str:
 
 def download(place: Place, anatomy: Anatomy, table: str, label: str) -> None:
     """The whole of a table, made when it is asked for."""
-    name = f"{place.partition.directory}-{anatomy.segment.name}-{table}.csv"
+    name = f"{units.legible(place.partition.directory)}-{anatomy.segment.name}-{table}.csv"
     data = lambda: segment_tables.csv(anatomy, table)  # noqa: E731 - the button calls it on click
     st.download_button(label, data, name, "text/csv", on_click="ignore", type="tertiary", icon=":material/download:", key=f"kv_csv_{table}")
 
@@ -160,7 +160,7 @@ def not_there(place: Place, partition: Partition) -> None:
     _bare_title(partition)
     found = list({one.base_offset: one for one in reversed(partition.segments) if one.log}.values())
     count = f"{units.group(len(found))} segment{'' if len(found) == 1 else 's'}"
-    why = f"{partition.label} holds {count}. A broker removes old ones, and a link may outlive them."
+    why = f"{units.legible(partition.label)} holds {count}. A broker removes old ones, and a link may outlive them."
     with parts.state("not_there", "info", f"No segment starts at offset {asked}", why), st.container(gap=0):
         for one in nearest(found, state.number(asked)):
             label = f"`{one.name}` {units.size(one.log.size_bytes)}, {one.state}"
@@ -214,7 +214,7 @@ def no_batch(place: Place, partition: Partition, anatomy: Anatomy) -> None:
 
 def _bare_title(partition: Partition | None, segment: Segment | None = None) -> None:
     base = f' <span class="kv-fnt" style="font-weight:500">from offset {units.group(segment.base_offset)}</span>' if segment else ""
-    parts.title(f"{escape(partition.label) if partition else 'Segment'}{base}")
+    parts.title(f"{escape(units.legible(partition.label)) if partition else 'Segment'}{base}")
 
 
 def _to_broker(place: Place) -> None:

@@ -11,6 +11,7 @@ from kafkaviz.analyse.infer import interval_bounds
 from kafkaviz.analyse.links import NONE
 from kafkaviz.figures.segment_ruler import closing
 from kafkaviz.format import offset_index, time_index
+from kafkaviz.format.batch import is_log_append_time
 
 DAY_MS = 86_400_000
 EXACT_BYTES = 100_000  # more is told in KiB or MiB
@@ -79,7 +80,7 @@ def _bytes(anatomy: Anatomy) -> Fact:
 def _span(batches: np.ndarray) -> list[Fact]:
     """The first record's time and the newest one's; the day is told where they are of different days."""
     newest = batches["max_timestamp_ms"]
-    first = int(batches["base_timestamp_ms"][0] if not batches["attributes"][0] & 0x08 else newest[0])
+    first = int(newest[0] if is_log_append_time(batches[:1])[0] else batches["base_timestamp_ms"][0])
     last = int(newest.max())
     days = first >= 0 and last - first >= DAY_MS
     shown = (lambda ms: units.moment(ms, fraction=False)) if days else units.clock

@@ -525,4 +525,4 @@ def message(shown: RulerView, key: str, address: dict[str, str]) -> bytes:
 
 def pack(columns: dict[str, np.ndarray]) -> bytes:
     """Columns as int64, little-endian, one after the other: the browser reads them as one BigInt64Array."""
-    return np.concatenate([column.astype("<i8") for column in columns.values()]).tobytes()
+    return np.concatenate([column.astype(np.int64) for column in columns.values()]).astype("<i8").tobytes()

@@ -1,5 +1,8 @@
 """Segments that were read whole, kept between reruns and shared by all tabs until a file of theirs changes."""
 
+import hashlib
+import json
+import os
 from dataclasses import replace
 
 import streamlit as st
@@ -47,25 +50,26 @@ def _now(found: FileInfo | None, needed: bool) -> FileInfo | None:
 
 def key(segment: Segment) -> str:
     """What a segment is known by as long as it stays the same: its files, their sizes and times."""
-    return "|".join(f"{one.path}:{one.size_bytes}:{one.mtime_ns}" for one in segment.files)
+    stamps = "|".join(f"{one.path}:{one.size_bytes}:{one.mtime_ns}" for one in segment.files)
+    return hashlib.sha256(os.fsencode(stamps)).hexdigest()[:16]
 
 
 def message(anatomy: Anatomy, offset: str, shade: str, centre_row: int | None, address: dict[str, str]) -> bytes:
     """What the ruler is sent of a segment (figures.segment_ruler), put together once for as long as the same is asked for."""
-    return _message(anatomy, key(anatomy.segment), offset, shade, centre_row, address)
+    return _message(anatomy, key(anatomy.segment), offset, shade, centre_row, json.dumps(address))
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
-def _message(_anatomy: Anatomy, key: str, offset: str, shade: str, centre_row: int | None, address: dict[str, str]) -> bytes:
+def _message(_anatomy: Anatomy, key: str, offset: str, shade: str, centre_row: int | None, address: str) -> bytes:
     shown = segment_ruler.view(_anatomy, segment_ruler.find(_anatomy, offset), shade, centre_row)
-    return segment_ruler.message(shown, key, address)
+    return segment_ruler.message(shown, key, json.loads(address))
 
 
 def roll_reason(here: Listed, partition: Partition, segment: Segment) -> str | None:
     """Why the segment was rolled, inferred from its neighbours; None for one that was not."""
-    return _roll_reason(partition, segment.base_offset, here.key, partition.directory) if segment.state == "closed" else None
+    return _roll_reason(partition, segment.base_offset, here.key, os.fsencode(partition.directory)) if segment.state == "closed" else None
 
 
 @st.cache_data(max_entries=256, show_spinner=False)
-def _roll_reason(_partition: Partition, base_offset: int, listing: str, directory: str) -> str | None:
+def _roll_reason(_partition: Partition, base_offset: int, listing: str, directory: bytes) -> str | None:
     return rolled.roll_reason(_partition, base_offset)

@@ -51,6 +51,7 @@ def test_a_killed_segment(killed):
     facts = rows(anatomy.read(open_broker(killed).partition("append-time-0").segment(0)))
     log, index, times = (said(facts[file]) for file in (".log", ".index", ".timeindex"))
     assert (log["State"], log["After the last batch"]) == ("active", "45 B, torn") and facts[".log"]["After the last batch"].wrong
+    assert log["First record"] == "09:32:29.424"  # by the broker's clock, which a header keeps as the largest timestamp alone
     assert (index["Entries"], index["Never written"]) == ("104 = 832 B of 64 KiB", "8 088 slots")
     assert (times["Never written"], times["Written at a stop"]) == ("5 357 slots", "0")
 
@@ -99,6 +100,7 @@ def test_wrappers_do_not_tell():
     """How many records, and where the first one starts."""
     log = said(rows(made.anatomy(made.wrapped(made.batches([100] * 3, base_offset=9), [0, 1]), None, None, 9))[".log"])
     assert (log["Offsets"], log["Records"], log["Batches"], log["First record"]) == ("up to 11", "–", "3 of 100 B", "–")
+    assert log["Newest record"] == "22:13:20.002"
 
 
 def test_segments_of_days_tell_the_day():

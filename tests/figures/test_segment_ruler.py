@@ -176,6 +176,9 @@ def test_a_time_from_long_before_is_sent_with_its_entry():
     assert len(times) == 1 and ruler.sliced(whole, 500).from_time == 0 and ruler.sliced(whole, 500).to_time == 1
     late = ruler.sliced(whole, 8000)
     assert (late.from_time, late.to_time) == (1, 1)
+    sparse = made.anatomy(table, *made.indexed(table, 300_000))
+    part = ruler.sliced(sparse, 3500)
+    assert sparse.links.entry_batch[0] == 3001 and (part.from_row, part.from_slot, part.from_time) == (3000, 0, 0)
 
 
 def test_columns_are_those_of_the_segment():

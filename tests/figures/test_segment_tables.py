@@ -37,6 +37,8 @@ def test_rows_of_a_real_segment(payments):
     assert index[5] == IndexRow(
         "95", "760", "00000e42 000752fd", "3 650", "11 625", "479 997", "4 371 B", "11 612–11 625", "", True
     )  # 0xe42 = 3650, 0x752fd = 479 997
+    first = tables.index_rows(payments, Chosen(0, 0, 0))[0]
+    assert first.slot == "0" and first.gap == f"{first.position} B"
     assert times[5] == TimeRow("95", "1 140", "2026-11-21 09:29:44.123", "11 625", "slot 95", "1 ms", "", True)
 
 
