@@ -1,0 +1,200 @@
+"""The segment ruler in a real browser: choosing, keys, the window, slices, the offset field; no error in the console."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kafkaviz.format.batch import HEADER
+from tests import test_browser
+
+sync_api = test_browser.sync_api
+pytestmark = test_browser.pytestmark
+server, browser, page = test_browser.server, test_browser.browser, test_browser.page  # fixtures; a server and a Chromium of this module
+
+IN_RULER = "[...document.querySelectorAll('*')].find(e => e.shadowRoot?.querySelector('.dt')).shadowRoot"
+SLICE_PATIENCE_MS = 10_000
+
+
+@pytest.fixture
+def ruler(page: "sync_api.Page", server: str) -> "Ruler":
+    """A ruler to look at and to act on."""
+    return Ruler(page, server)
+
+
+class Ruler:
+    """The ruler of an open page."""
+
+    def __init__(self, page: "sync_api.Page", server: str) -> None:
+        self.page, self.server = page, server
+
+    def open(self, partition: str, segment: int, directory: Path | None = None, **more: str) -> None:
+        """Opens a segment and waits until it is drawn."""
+        query = {"tp": partition, "segment": segment, **({"dir": directory} if directory else {}), **more}
+        self.page.goto(f"{self.server}/segment?" + "&".join(f"{name}={value}" for name, value in query.items()))
+        self.page.locator(".dt svg").wait_for()
+        self.page.locator("tr.on").first.wait_for()
+        assert self.page.locator("[data-testid=stException]").count() == 0
+
+    def said(self, words: str) -> None:
+        """Waits for the sentence below the figure."""
+        self.page.locator(".say", has_text=words).wait_for()
+
+    def pinned(self, offset: int) -> None:
+        """Waits until the address and the table have this offset."""
+        self.page.wait_for_function(f"new URLSearchParams(location.search).get('pin') === '{offset}'")
+        grouped = f"{offset:,}".replace(",", "\u202f")
+        self.page.locator("tr.on", has_text=grouped).first.wait_for()
+
+    def press(self, *keys: str) -> None:
+        """Keys in the figure."""
+        self.page.locator(".dt").focus()
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def window(self) -> tuple[float, float]:
+        """Left and width of the window in the overview, in pixels."""
+        return tuple(self.page.evaluate(f"['x', 'width'].map(a => +{IN_RULER}.querySelector('.win').getAttribute(a))"))
+
+    def log(self) -> tuple[float, float]:
+        """A point in the middle of the log's lane."""
+        box = self.page.locator(".dt").bounding_box()
+        return box["x"] + box["width"] * 0.7, box["y"] + 233
+
+
+def test_a_batch_is_chosen_by_click_and_by_key(ruler):
+    """The pin goes into the address at once, and the tables follow; Home and End are the ends of the segment."""
+    ruler.open("payments-0", 7975, pin="11612")
+    ruler.said("Slot 95 points here; its key is the batch’s last offset")
+    ruler.page.mouse.click(*ruler.log())
+    ruler.page.wait_for_function("new URLSearchParams(location.search).get('pin') !== '11612'")
+    ruler.press("Home")
+    ruler.pinned(7975)
+    ruler.said("Before the first entry: a search starts at byte 0.")
+    ruler.press("ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft")
+    ruler.pinned(7998)
+    ruler.press("End")
+    ruler.pinned(15902)
+
+
+def test_hovering_shows_and_pins_nothing(ruler):
+    """The sentence changes, the address does not; leaving brings the pin back."""
+    ruler.open("payments-0", 7975, pin="11612")
+    ruler.page.mouse.move(*ruler.log())
+    ruler.page.locator(".say", has_not_text="11\u202f612–11\u202f625").wait_for()
+    assert "pin=11612" in ruler.page.url
+    ruler.page.mouse.move(5, 5)
+    ruler.said("11\u202f612–11\u202f625")
+
+
+def test_the_window_is_zoomed_and_dragged(ruler):
+    """Plus and minus within their limits; a drag in the overview moves it, without moving the pin."""
+    ruler.open("payments-0", 7975, pin="11612")
+    start, width = ruler.window()
+    ruler.press(*"-" * 40)
+    assert ruler.window()[1] > 500
+    ruler.press(*"+" * 60)
+    assert ruler.window()[1] == 8  # as narrow as it is drawn
+    ruler.press(*"-" * 30)
+    box = ruler.page.locator(".ov").bounding_box()
+    ruler.page.mouse.move(box["x"] + 200, box["y"] + 20)
+    ruler.page.mouse.down()
+    ruler.page.mouse.move(box["x"] + 260, box["y"] + 20, steps=3)
+    ruler.page.mouse.up()
+    assert abs(ruler.window()[0] - start) > width
+    ruler.said("11\u202f612–11\u202f625")
+
+
+def test_an_offset_is_typed(ruler):
+    """It is pinned as typed; one that is not there is refused in words, and the pin stays."""
+    ruler.open("payments-0", 7975)
+    field = ruler.page.locator(".of")
+    field.fill("9 001")
+    field.press("Enter")
+    ruler.page.wait_for_function("new URLSearchParams(location.search).get('pin') === '9001'")
+    ruler.said("9\u202f000–9\u202f004")
+    field.fill("99999")
+    field.press("Enter")
+    ruler.page.locator(".why", has_text="This segment holds 7\u202f975 – 15\u202f903").wait_for()
+    assert "pin=9001" in ruler.page.url
+
+
+def test_a_large_segment_comes_in_slices(ruler):
+    """A drag out of the slice brings the next one; so do End, and an offset from elsewhere."""
+    ruler.open("heartbeat-0", 0, pin="100")
+    box = ruler.page.locator(".ov").bounding_box()
+    ruler.page.mouse.move(box["x"] + 300, box["y"] + 20)
+    ruler.page.mouse.down()
+    ruler.page.mouse.move(box["x"] + 400, box["y"] + 20, steps=3)
+    assert "stale" in ruler.page.evaluate(f"{IN_RULER}.querySelector('.dt').className")
+    ruler.page.mouse.up()
+    ruler.page.wait_for_function(f"!{IN_RULER}.querySelector('.dt').classList.contains('stale')", timeout=SLICE_PATIENCE_MS)
+    ruler.said("100–100")
+    ruler.press("End")
+    ruler.pinned(10904)
+    ruler.press("ArrowLeft")
+    ruler.pinned(10903)
+    ruler.page.locator(".of").fill("5000")
+    ruler.page.locator(".of").press("Enter")
+    ruler.pinned(5000)
+    ruler.page.reload()
+    ruler.said("5\u202f000–5\u202f000")
+
+
+def test_another_segment_starts_anew(ruler):
+    """] opens the one behind; what was pinned stays with the one before."""
+    ruler.open("payments-0", 7975, pin="11612")
+    ruler.page.evaluate("document.activeElement.blur()")
+    ruler.page.keyboard.press("]")
+    ruler.page.locator("h1", has_text="from offset 15\u202f904").wait_for()
+    ruler.page.wait_for_function("!location.search.includes('pin=') && location.search.includes('segment=15904')")
+    ruler.page.go_back()
+    ruler.page.locator("h1", has_text="from offset 7\u202f975").wait_for()
+    ruler.said("11\u202f612–11\u202f625")
+
+
+@pytest.mark.parametrize(
+    ("partition", "segment", "words"),
+    [
+        ("rides-0", 1811, "There is no index: a search starts at byte 0"),
+        ("rides-0", 607, "Slot 8 points here"),
+        ("bookings-0", 858, "That is behind the batch 947–949 that holds the offset"),
+        ("bookings-0", 1721, "The newest record of batch"),
+        ("bookings-0", 0, "points here"),
+        ("metrics-0", 0, "points here"),
+        ("metrics-0", 1201, "points here"),
+        ("metrics-0", 2401, "points here"),
+        ("rides-0", 3624, "points here"),
+    ],
+)
+def test_damaged_segments_are_drawn(ruler, damaged, partition, segment, words):
+    """Each with its sentence, and without an error in the console, at every zoom."""
+    ruler.open(partition, segment, damaged)
+    ruler.said(words)
+    ruler.press(*"-" * 30, *"+" * 50, "End", "Home")
+
+
+def test_offsets_beyond_what_a_double_holds(ruler, tmp_path):
+    """2**53 and more are shown, pinned and found to the last digit."""
+    base = 2**53 + 1
+    headers = np.zeros(40, HEADER)
+    headers["base_offset"], headers["batch_length_bytes"], headers["magic"] = base + 3 * np.arange(40), 61 - 12, 2
+    headers["last_offset_delta"], headers["record_count"] = 2, 3
+    folder = tmp_path / "far-0"
+    folder.mkdir()
+    (folder / f"{base:020d}.log").write_bytes(headers.tobytes())
+    ruler.open("far-0", base, tmp_path, pin=str(base + 4))
+    ruler.said("9\u202f007\u202f199\u202f254\u202f740\u202f996–9\u202f007\u202f199\u202f254\u202f740\u202f998")
+    ruler.press("ArrowRight")
+    ruler.pinned(base + 6)
+
+
+def test_topic_names_become_no_markup(ruler, clean, tmp_path):
+    """Whatever the directory is called."""
+    name = "<img src=x onerror=alert(1)>-0"
+    (tmp_path / name).mkdir()
+    for kind in ("log", "index", "timeindex"):
+        (tmp_path / name / f"{0:020d}.{kind}").write_bytes((clean / "nulls-0" / f"{0:020d}.{kind}").read_bytes())
+    ruler.page.goto(f"{ruler.server}/segment?dir={tmp_path}")
+    ruler.page.locator(".dt svg").wait_for()
+    assert ruler.page.locator("img[src=x]").count() == 0 and "<img" in ruler.page.locator("h1").inner_text()
