@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.errors import CannotOpen
+from kafkaviz.log import file
 from kafkaviz.pipeline import job
 from kafkaviz.pipeline.job import Progress
 from kafkaviz.ui import cache
@@ -201,18 +202,22 @@ def test_no_sample_and_nothing_given(monkeypatch, tmp_path):
 
 
 def test_part_of_a_directory(small, monkeypatch):
-    """An index that cannot be read takes its segment out of the totals, and is named; the rest is there."""
-    (small / "orders-0" / f"{0:020d}.index").unlink()
-    (small / "orders-0" / f"{0:020d}.index").symlink_to(small / "orders-0" / f"{0:020d}.log")
-    real = cache.table.with_entries
+    """An index that cannot be read takes its segment out of the totals, and is named; Try again reads it again."""
+    real = file.read_written
 
-    def vanishing(known):
-        (small / "orders-0" / f"{0:020d}.index").unlink(missing_ok=True)
-        return real(known)
+    def refusing(path):
+        if path.suffix == ".index" and path.parent.name == "orders-0":
+            raise CannotOpen(path, "may not be read", kind="permission")
+        return real(path)
 
-    monkeypatch.setattr(cache.table, "with_entries", vanishing)
-    text = html(page(small))
-    assert "1 of 2 segments are shown" in text and "orders-0/00000000000000000000.index" in text and "<h1>2 topic-partitions" in text
+    monkeypatch.setattr(file, "read_written", refusing)
+    at = page(small)
+    assert "1 of 2 segments are shown" in html(at) and "orders-0/00000000000000000000.index" in html(at)
+    assert "<h1>2 topic-partitions" in html(at) and "1 file not read" in html(at)
+    monkeypatch.setattr(file, "read_written", real)
+    assert "segments are shown" in html(at.run())
+    button(at, "Try again").click().run()
+    assert "segments are shown" not in html(at)
 
 
 def test_names_from_disk_become_no_markup(tmp_path):

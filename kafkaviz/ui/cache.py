@@ -214,6 +214,12 @@ def _torn_words(known: Overview) -> Iterator[tuple[str, int, str]]:
             yield legible(partition.directory), segment.base_offset, words
 
 
+def read_again() -> None:
+    """Forgets what was read of every directory: that a file may be read now shows in no size and no time."""
+    for door in (_listed, _looks, _small, _full, _torn, _broker_map, _is_fresh):
+        door.clear()
+
+
 # ---- the pipeline
 
 

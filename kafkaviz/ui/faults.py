@@ -140,7 +140,7 @@ def _inside(path: Path, directory: Path) -> str:
 
 
 def _again(kind: str = "secondary") -> None:
-    st.button("Try again", key="kv_again", type=kind)  # a rerun is all it takes: errors are not cached
+    st.button("Try again", key="kv_again", type=kind, on_click=cache.read_again)
 
 
 def _samples(kind: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
+from urllib.parse import quote
 
 import streamlit as st
 
@@ -80,8 +81,14 @@ def frame(name: str) -> Place:
 
 @cache
 def _stylesheet() -> str:
-    """The tokens, and the rules that config.toml cannot say."""
-    return "".join((HERE / name).read_text(encoding="utf-8") for name in ("tokens.css", "look.css"))
+    """The tokens, the marks of the severities, and the rules that config.toml cannot say."""
+    marks = (f'--kv-mark-{name}: url("data:image/svg+xml,{quote(_drawing(name))}");' for name in parts.SEVERITIES)
+    tokens, look = ((HERE / name).read_text(encoding="utf-8") for name in ("tokens.css", "look.css"))
+    return f"{tokens}:root {{ {' '.join(marks)} }}\n{look}"
+
+
+def _drawing(name: str) -> str:
+    return (HERE / "art" / f"{name}.svg").read_text(encoding="utf-8").strip()
 
 
 def pages() -> dict[str, Page]:

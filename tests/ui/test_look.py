@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.figures import theme
+from kafkaviz.ui import frame
 
 ROOT = Path(__file__).parents[2]
 UI = ROOT / "kafkaviz" / "ui"
@@ -63,7 +64,7 @@ def test_the_plotly_template_has_the_stylesheets_colours(mode):
 
 def test_every_token_that_is_used_exists():
     """A misspelled token would silently be no colour at all."""
-    known = set(re.findall(r"--kv-([\w-]+):", (UI / "tokens.css").read_text() + (UI / "look.css").read_text()))
+    known = set(re.findall(r"--kv-([\w-]+):", frame._stylesheet()))
     for file in [UI / "look.css", *(UI / "components").glob("*.css"), *(UI / "components").glob("*.js"), *(UI / "art").glob("*.svg")]:
         text = file.read_text()
         used = set(re.findall(r"var\(--kv-([\w-]+)\)", text))
