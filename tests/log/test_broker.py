@@ -145,7 +145,7 @@ def test_what_is_no_broker_is_one_clear_line(tmp_path, make, kind):
 def test_a_folder_named_like_a_partition_makes_no_broker(tmp_path):
     """Any folder may hold one that is called gcc-12: without a segment in it, it is not Kafka's."""
     (tmp_path / "gcc-12").mkdir()
-    with pytest.raises(CannotOpen, match="no meta.properties"):
+    with pytest.raises(CannotOpen, match=r"no meta\.properties"):
         open_broker(tmp_path)
 
 
