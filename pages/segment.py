@@ -66,13 +66,13 @@ def facts(place: Place, partition: Partition, anatomy: Anatomy) -> FactGroups:
 @st.fragment
 def explore(place: Place, anatomy: Anatomy, groups: FactGroups) -> None:
     """The ruler, the facts, and the tables that follow the pin: only this part reruns when the pin moves."""
-    left, right = st.columns(WIDTHS, gap=20)
-    with left:
-        ruler.ruler(drawn(place, anatomy))
-    with right, st.container(key="kv_fig_facts"):
-        segment_parts.facts(groups)
-    st.space(24)
-    tables(place, anatomy)
+    with st.container(gap=24):
+        left, right = st.columns(WIDTHS, gap=20)
+        with left:
+            ruler.ruler(drawn(place, anatomy))
+        with right, st.container(key="kv_fig_facts"):
+            segment_parts.facts(groups)
+        tables(place, anatomy)
 
 
 def drawn(place: Place, anatomy: Anatomy) -> bytes:

@@ -17,7 +17,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.ui.cache import Listed
 
-KEPT = 4  # a segment of 1 GiB in batches of 1 KB takes 100 MB
+KEPT = 2  # a segment of 1 GiB takes 100 MB in batches of 1 KB, 1 GB in batches of 100 bytes
 
 
 def read(segment: Segment) -> Anatomy:
