@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.lib import recfunctions as rfn
 
 from kafkaviz.analyse.infer import IntervalEvidence, interval_evidence
 from kafkaviz.format.batch import UNKNOWN, has_delete_horizon, is_log_append_time
 from kafkaviz.pipeline.rows import no_timestamp
 
-JUDGED = ("position", "last_offset")  # what interval_evidence looks at
+JUDGED = ["position", "last_offset"]  # what interval_evidence looks at
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Gaps:
         """The next chunk. An index without entries tells nothing, and nothing is kept for it."""
         if not len(self._entries):
             return
-        batches = np.rec.fromarrays([batches[name] for name in JUDGED], names=JUDGED)  # the rest is not needed while it waits
+        batches = rfn.repack_fields(batches[JUDGED])  # the rest is not needed while they wait
         indexed = np.flatnonzero(np.isin(batches["position"], between(self._entries, batches)["position"]))
         if len(indexed):
             self._judge([*self._waiting, batches[: indexed[-1]]])

@@ -1,6 +1,6 @@
 """What a pass over segments finds, as rows of the catalog's tables: arrays in, Arrow out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -23,15 +23,9 @@ TIMESTAMP_TYPES = pa.array(["CreateTime", "LogAppendTime"])
 Columns = Mapping[str, pa.Array | np.ndarray]
 
 
-def table(owner: Wanted, columns: Columns, rows: int, schema: pa.Schema) -> pa.Table:
-    """That many rows of one segment."""
-    columns = {
-        "broker": pa.repeat(pa.scalar(owner.broker, pa.string()), rows),
-        "topic": pa.repeat(pa.scalar(owner.topic, pa.string()), rows),
-        "partition": pa.repeat(owner.partition, rows),
-        "segment_base_offset": pa.repeat(owner.segment.base_offset, rows),
-        **columns,
-    }
+def table(columns: Columns, owners: Sequence[Wanted], counts: Sequence[int], schema: pa.Schema) -> pa.Table:
+    """Rows of several segments, one behind the other: of the n-th, owners[n], there are counts[n]."""
+    columns = {**_owner_columns(owners, counts), **columns}
     return pa.table([_as(columns[field.name], field.type) for field in schema], schema=schema)
 
 
@@ -79,6 +73,16 @@ def entry_slots(batches: np.ndarray, entries: np.ndarray) -> np.ndarray:
 def no_timestamp(batches: np.ndarray) -> np.ndarray:
     """Whether each batch is of the format without timestamps: magic 0."""
     return batches["magic"] < 1
+
+
+def _owner_columns(owners: Sequence[Wanted], counts: Sequence[int]) -> Columns:
+    whose = pa.array(np.repeat(np.arange(len(owners)), counts))
+    return {
+        "broker": pa.array([owner.broker for owner in owners], pa.string()).take(whose),
+        "topic": pa.array([owner.topic for owner in owners], pa.string()).take(whose),
+        "partition": pa.array([owner.partition for owner in owners], pa.int32()).take(whose),
+        "segment_base_offset": pa.array([owner.segment.base_offset for owner in owners], pa.int64()).take(whose),
+    }
 
 
 def _where_not(absent: np.ndarray, values: np.ndarray) -> pa.Array:

@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kafkaviz.analyse.infer import IntervalEvidence
@@ -19,12 +18,13 @@ from kafkaviz.log.segment import OFFSET_ENTRY, Index, Segment
 from kafkaviz.pipeline.catalog import Span
 from kafkaviz.pipeline.content import Content, Gaps, between, content, merged
 from kafkaviz.pipeline.plan import Stretch, Task, Wanted
-from kafkaviz.pipeline.rows import Columns, batch_columns, entry_columns, entry_slots, table
+from kafkaviz.pipeline.rows import batch_columns, entry_columns, entry_slots, table
 from kafkaviz.pipeline.schema import ROW_TABLES, TABLES
 from kafkaviz.pipeline.summary import Slots, Summary
 
 ROWS_AT_ONCE = 65_536
 WITH_ROWS = ("active", "closed")  # a .deleted, .cleaned or .swap repeats rows that another file has, or had
+NO_SLOTS = np.empty(0, int)
 DICTIONARY = ["broker", "topic", "codec", "timestamp_type"]  # few values; the numbers differ from row to row
 
 
@@ -47,7 +47,7 @@ class RowFile:
         self.name, self.rows = name, 0
         self._path = folder / f"{name}-{uuid.uuid4().hex}.parquet"
         self._writer: pq.ParquetWriter | None = None
-        self._waiting: list[tuple[Wanted, int, Columns]] = []
+        self._waiting: list[tuple[Wanted, np.ndarray, np.ndarray]] = []
         self._waiting_rows = 0
 
     def __enter__(self) -> "RowFile":
@@ -59,11 +59,11 @@ class RowFile:
         if self._writer is not None:
             self._writer.close()
 
-    def add(self, owner: Wanted, columns: Columns, rows: int) -> None:
-        """More rows of a segment; those of several are written together."""
-        self._waiting.append((owner, rows, columns))
-        self._waiting_rows += rows
-        self.rows += rows
+    def add(self, owner: Wanted, found: np.ndarray, entry_slots: np.ndarray = NO_SLOTS) -> None:
+        """More rows of a segment: its batches with the entry that points at each, or its entries. They are written many at once."""
+        self._waiting.append((owner, found, entry_slots))
+        self._waiting_rows += len(found)
+        self.rows += len(found)
         if self._waiting_rows >= ROWS_AT_ONCE:
             self._write()
 
@@ -74,10 +74,12 @@ class RowFile:
     def _write(self) -> None:
         if not self._waiting_rows:
             return
-        parts = [table(owner, columns, rows, TABLES[self.name]) for owner, rows, columns in self._waiting]
+        owners, parts, slots = zip(*self._waiting, strict=True)
+        found = np.concatenate(parts)
+        columns = batch_columns(found, np.concatenate(slots)) if self.name == "batches" else entry_columns(found)
         if self._writer is None:
             self._writer = pq.ParquetWriter(self._path, TABLES[self.name], compression="zstd", use_dictionary=DICTIONARY)
-        self._writer.write_table(pa.concat_tables(parts).combine_chunks())
+        self._writer.write_table(table(columns, owners, list(map(len, parts)), TABLES[self.name]))
         self._waiting, self._waiting_rows = [], 0
 
 
@@ -105,7 +107,7 @@ def _log(
             gaps.add(batches)
             end = int(batches["position"][-1] + batches["size_bytes"][-1])
             if rows is not None:
-                rows.add(stretch.wanted, batch_columns(batches, entry_slots(batches, between(entries, batches))), len(batches))
+                rows.add(stretch.wanted, batches, entry_slots(batches, between(entries, batches)))
         end = scan.end.position if segment.log else None
     except KafkavizError as fault:
         problems.append(str(fault))
@@ -117,7 +119,7 @@ def _slots(wanted: Wanted, segment: Segment, offsets: Index | None, files: Mappi
     times = _index(segment, "time_index", problems)
     for name, index in (("offset_entries", offsets), ("time_entries", times)):
         if index is not None and name in files:
-            files[name].add(wanted, entry_columns(index.entries), len(index.entries))
+            files[name].add(wanted, index.entries)
     return Slots(
         len(offsets.entries) if offsets else None,
         len(times.entries) if times else None,

@@ -29,7 +29,7 @@ def rows(told) -> list[dict]:
     batches, end = walk(b"".join(bytes.fromhex(line["hex"]) for line in told))
     assert end.reason == "end"
     nothing = np.full(len(batches), -1)
-    return table(OWNER, batch_columns(batches, nothing), len(batches), BATCHES).to_pylist()
+    return table(batch_columns(batches, nothing), [OWNER], [len(batches)], BATCHES).to_pylist()
 
 
 def test_every_field_is_what_kafka_reads(told, rows):
@@ -71,6 +71,14 @@ def test_rows_say_whose_they_are(rows):
     assert [row["position"] for row in rows] == np.cumsum([0, *(row["size_bytes"] for row in rows[:-1])]).tolist()
 
 
+def test_rows_of_several_segments_follow_one_another():
+    """Three, one and two entries of three segments."""
+    owners = [Wanted(number, "b", f"t{number}", number, Segment(number, "active")) for number in range(3)]
+    found = table(entry_columns(np.zeros(6, OFFSET_ENTRY)), owners, [3, 1, 2], OFFSET_ENTRIES)
+    assert found["topic"].to_pylist() == ["t0", "t0", "t0", "t1", "t2", "t2"]
+    assert found["partition"].to_pylist() == found["segment_base_offset"].to_pylist() == [0, 0, 0, 1, 2, 2]
+
+
 def test_an_id_without_a_codec_is_its_number(told):
     """Kafka keeps such a batch, and refuses it only to who reads its records."""
     batch = bytearray(bytes.fromhex(next(line["hex"] for line in told if line["header"]["magic"] == 2)))
@@ -78,12 +86,12 @@ def test_an_id_without_a_codec_is_its_number(told):
     for identity in range(8):
         batch[22] = identity
         found, _ = walk(bytes(batch))
-        names += table(OWNER, batch_columns(found, np.array([-1])), 1, BATCHES)["codec"].to_pylist()
+        names += table(batch_columns(found, np.array([-1])), [OWNER], [1], BATCHES)["codec"].to_pylist()
     assert names == ["none", "gzip", "snappy", "lz4", "zstd", "5", "6", "7"]
 
 
 def test_no_rows_have_all_columns():
     """An empty log, an empty index."""
-    assert table(OWNER, batch_columns(walk(b"")[0], np.empty(0, int)), 0, BATCHES).schema == BATCHES
-    assert table(OWNER, entry_columns(np.empty(0, OFFSET_ENTRY)), 0, OFFSET_ENTRIES).schema == OFFSET_ENTRIES
+    assert table(batch_columns(walk(b"")[0], np.empty(0, int)), [], [], BATCHES).schema == BATCHES
+    assert table(entry_columns(np.empty(0, OFFSET_ENTRY)), [], [], OFFSET_ENTRIES).schema == OFFSET_ENTRIES
     assert entry_slots(walk(b"")[0], np.zeros(3, OFFSET_ENTRY)).tolist() == []
