@@ -110,7 +110,7 @@ def test_recent_directories_come_newest_first_and_once(monkeypatch, tmp_path):
 def test_recent_directories_outside_the_root_are_not_told(monkeypatch, tmp_path):
     """Somebody else's visitor need not know them."""
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path))
-    for name in ("/srv/a", "/home/me/b"):
+    for name in ("/srv/a", "/opt/b"):
         monkeypatch.setattr(st, "session_state", {})
         pick.remember(name)
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", "/srv")
