@@ -4,7 +4,10 @@ Kafka takes a .log's modification time for the segment's largest timestamp when 
 matter to the nanosecond; a preallocated index is 10 MiB of hole, so holes matter too.
 """
 
+import bz2
+import gzip
 import hashlib
+import lzma
 import os
 import shutil
 import stat
@@ -12,6 +15,7 @@ import struct
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -29,6 +33,11 @@ PIECE_BYTES = 1 << 20
 HOLE_BYTES = 4096  # runs of zeros this long, and aligned so, become holes again
 EXTENDED_TIME = 0x5455  # a .zip's extra field that holds the time in UTC
 ZIP_UNIX = 3
+DECOMPRESSORS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}  # by the first bytes: names may lie
+BROKEN = (  # what the readers of the standard library raise on bytes that are no archive, encrypted ones included
+    tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error,
+    OSError, EOFError, ValueError, ArithmeticError, RuntimeError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -62,6 +71,7 @@ def stem(path: Path) -> str:
 
 def opened(path: Path) -> Path:
     """The directory itself, or the one that an archive holds, unpacked into the cache unless it is there already."""
+    path = file.absolute(path)
     with file.failing_kindly(path):
         mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
@@ -82,17 +92,27 @@ def _identity(path: Path) -> str:
 
 def _unpack_aside(path: Path, home: Path) -> None:
     """Unpacks next to the final place and moves it there: a broken run leaves nothing that looks whole."""
-    home.parent.mkdir(parents=True, exist_ok=True)
-    aside = Path(tempfile.mkdtemp(prefix=".unpacking-", dir=home.parent))
+    aside: Path | None = None
     try:
+        home.parent.mkdir(parents=True, exist_ok=True)
+        aside = Path(tempfile.mkdtemp(prefix=".unpacking-", dir=home.parent))
         _unpack(path, aside / stem(path))
         aside.rename(home)
-    except (tarfile.TarError, zipfile.BadZipFile, EOFError, OSError, ValueError, struct.error) as error:
+    except BROKEN as error:
         if not home.exists():  # else another process was faster
-            why = str(error).split("\n")[0].rstrip(":")
-            raise CannotOpen(path, f"is no archive that can be read ({why})", "pack the directory again", kind="archive") from None
+            raise _refusal(path, error) from None
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        if aside:
+            shutil.rmtree(aside, ignore_errors=True)
+
+
+def _refusal(path: Path, error: Exception) -> CannotOpen:
+    """What the system refused is the cache's fault; anything else is the archive's."""
+    if isinstance(error, OSError) and error.errno:
+        what = f"cannot be unpacked into {cache_folder()} ({(error.strerror or str(error)).lower()})"
+        return CannotOpen(path, what, "make room there, or set KAFKAVIZ_CACHE to another folder", kind="archive")
+    why = (str(error) or type(error).__name__).split("\n")[0].rstrip(":")
+    return CannotOpen(path, f"is no archive that can be read ({why})", "pack the directory again", kind="archive")
 
 
 def _unpack(path: Path, into: Path) -> None:
@@ -127,10 +147,26 @@ def _members(path: Path) -> Iterator[tuple[Member, IO[bytes] | None]]:
 
 
 def _tar_members(path: Path) -> Iterator[tuple[Member, IO[bytes] | None]]:
-    with tarfile.open(path) as packed:
+    with _decompressed(path) as stream, tarfile.open(fileobj=stream, mode="r:") as packed:
         for one in packed:
             if one.isdir() or one.isfile():
                 yield Member(PurePosixPath(one.name), one.isdir(), one.size, _tar_time_ns(one)), packed.extractfile(one)
+        _check_end(stream, packed.offset)
+
+
+def _decompressed(path: Path) -> IO[bytes]:
+    start = file.read(path, 0, 8)
+    return next((opener for magic, opener in DECOMPRESSORS.items() if start.startswith(magic)), open)(path, "rb")
+
+
+def _check_end(stream: IO[bytes], position: int) -> None:
+    """tarfile takes any header it cannot read for the end: only a block of zeros is one, and the checksum comes after it."""
+    stream.seek(position)
+    block = stream.read(tarfile.BLOCKSIZE)
+    if len(block) < tarfile.BLOCKSIZE or any(block):
+        raise ValueError(f"damaged or cut at byte {position} of what it holds")
+    while stream.read(PIECE_BYTES):
+        pass
 
 
 def _tar_time_ns(one: tarfile.TarInfo) -> int:
@@ -160,16 +196,18 @@ def _zip_time_ns(one: zipfile.ZipInfo) -> int:
         if kind == EXTENDED_TIME and length >= 5 and extra[4] & 1:
             return struct.unpack_from("<i", extra, 5)[0] * 1_000_000_000
         extra = extra[4 + length :]
-    return int(datetime(*one.date_time, tzinfo=UTC).timestamp()) * 1_000_000_000
+    year, month, day, *clock = one.date_time  # some packers write no date at all, zeros
+    return int(datetime(year, max(month, 1), max(day, 1), *clock, tzinfo=UTC).timestamp()) * 1_000_000_000
 
 
 def _write(target: Path, content: IO[bytes], size: int) -> None:
     """Copies a file piece by piece, leaving holes where there are only zeros."""
+    target.unlink(missing_ok=True)  # of a file that is packed twice the later one counts
     with open(target, "xb") as out:
         while piece := content.read(PIECE_BYTES):
-            if out.tell() + len(piece) > size:
-                raise ValueError(f"{target.name} is longer than the archive says")
             _write_piece(out, piece)
+        if out.tell() != size:
+            raise ValueError(f"{target.name} has not the length that the archive says")
         out.truncate(size)
 
 

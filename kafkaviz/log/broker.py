@@ -1,8 +1,6 @@
 """A broker directory (one of log.dirs): its topic-partitions, its checkpoints, and how it was left."""
 
-import json
 import os
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,6 +13,7 @@ from kafkaviz.log.partition import Offsets, Partition, open_partition
 
 META_PROPERTIES = "meta.properties"
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
+MARKER_BYTES = 1 << 16  # of the clean marker; what it holds is a line
 CHECKPOINTS = {  # LogManager, 4.3.1: each maps a topic-partition to an offset
     "log_start": "log-start-offset-checkpoint",
     "high_watermark": "replication-offset-checkpoint",
@@ -38,27 +37,14 @@ class Broker:
     source: Path  # what the person gave: the directory, or the archive it came from
     partitions: tuple[Partition, ...]  # by name
     properties: Mapping[str, str] = field(default_factory=dict)
-    clean_shutdown: str | None = None  # the marker's text; None where there is no marker
+    clean: bool = False  # it was stopped cleanly and not started since: the marker is there
+    clean_body: dict | None = None  # what 3.7 and later write into the marker (KIP-966); older ones leave it empty
     problems: tuple[Problem, ...] = ()
 
     @property
     def name(self) -> str:
         """What tells this broker from others in a catalog: the folder's name."""
         return self.path.name
-
-    @property
-    def clean(self) -> bool:
-        """Whether the broker was stopped cleanly and not started since."""
-        return self.clean_shutdown is not None
-
-    @property
-    def clean_body(self) -> dict | None:
-        """What 3.7 and later write into the marker (KIP-966); older ones leave it empty."""
-        try:
-            body = json.loads(self.clean_shutdown or "")
-        except ValueError:
-            return None
-        return body if isinstance(body, dict) else None
 
     @property
     def node_id(self) -> str | None:
@@ -89,7 +75,7 @@ class Broker:
 
 def open_broker(path: Path | str) -> Broker:
     """A broker directory, an archive of one, or one partition directory alone; only names, sizes and small files are read."""
-    source = Path(path).expanduser().absolute()
+    source = file.absolute(path)
     root = archive.opened(source)
     if _is_partition(root):
         return _of_partition(source, root)
@@ -99,7 +85,7 @@ def open_broker(path: Path | str) -> Broker:
     found = tuple(filter(None, partitions))
     if not (root / META_PROPERTIES).exists() and not problems and not any(partition.segments for partition in found):
         raise _no_broker(root)  # any folder may hold one that is called gcc-12
-    return Broker(root, source, found, _properties(root, problems), _clean(root), tuple(problems))
+    return Broker(root, source, found, _properties(root, problems), *_clean(root, problems), tuple(problems))
 
 
 def _of_partition(source: Path, path: Path) -> Broker:
@@ -107,7 +93,7 @@ def _of_partition(source: Path, path: Path) -> Broker:
     problems: list[Problem] = []
     root = path.parent
     partition = _opened(path, names.parse_directory(path.name), _checkpoints(root, problems), problems)
-    return Broker(root, source, tuple(filter(None, [partition])), _properties(root, problems), _clean(root), tuple(problems))
+    return Broker(root, source, tuple(filter(None, [partition])), _properties(root, problems), *_clean(root, problems), tuple(problems))
 
 
 def _opened(path: Path, name: names.PartitionName, offsets: Mapping[str, Mapping], problems: list[Problem]) -> Partition | None:
@@ -148,7 +134,7 @@ def _offsets(path: Path, problems: list[Problem]) -> dict:
     try:
         return checkpoint.parse_offsets(file.read_text(path)) if path.exists() else {}
     except KafkavizError as fault:
-        problems.append(Problem(path, getattr(fault, "what", str(fault))))
+        problems.append(_problem(path, fault))
         return {}
 
 
@@ -157,13 +143,22 @@ def _properties(root: Path, problems: list[Problem]) -> dict[str, str]:
     try:
         return checkpoint.parse_properties(file.read_text(path)) if path.exists() else {}
     except KafkavizError as fault:
-        problems.append(Problem(path, getattr(fault, "what", str(fault))))
+        problems.append(_problem(path, fault))
         return {}
 
 
-def _clean(root: Path) -> str | None:
+def _clean(root: Path, problems: list[Problem]) -> tuple[bool, dict | None]:
+    """Whether the marker of a clean stop is there, and what it holds; a broker goes by its being there alone (LogManager, 4.3.1)."""
     path = root / CLEAN_SHUTDOWN
-    return file.read_text(path, 65_536) if path.exists() else None
+    try:
+        return path.exists(), checkpoint.parse_clean_shutdown(file.read_text(path, MARKER_BYTES)) if path.exists() else None
+    except KafkavizError as fault:
+        problems.append(_problem(path, fault))
+        return True, None
+
+
+def _problem(path: Path, fault: KafkavizError) -> Problem:
+    return Problem(path, getattr(fault, "what", str(fault)))
 
 
 def _no_broker(root: Path) -> CannotOpen:
@@ -183,11 +178,3 @@ def _looks_like_broker(path: Path) -> bool:
         return (path / META_PROPERTIES).exists() or any(names.parse_directory(child.name) for child in _directories(path))
     except (CannotOpen, OSError):
         return False
-
-
-def mode_of(path: Path) -> str:
-    """The permissions of a path as ls shows them, or nothing where they cannot be asked for."""
-    try:
-        return stat.filemode(path.stat().st_mode)
-    except OSError:
-        return ""

@@ -31,6 +31,17 @@ class FileInfo:
         return self.directory / self.name
 
 
+def absolute(path: Path | str) -> Path:
+    """The whole path, a home directory put in; CannotOpen where the text names none."""
+    try:
+        found = Path(path).expanduser().absolute()
+    except RuntimeError:
+        raise CannotOpen(path, "names a home directory that is not there", kind="missing") from None
+    if "\0" in str(found):
+        raise CannotOpen(str(found).replace("\0", "\N{SYMBOL FOR NULL}"), "is no path", kind="missing")
+    return found
+
+
 def info(path: Path) -> FileInfo:
     """What the filesystem says of a file."""
     with failing_kindly(path):

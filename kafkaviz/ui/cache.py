@@ -23,6 +23,7 @@ from kafkaviz.analyse.overview import Overview
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log import archive
 from kafkaviz.log.broker import Broker, Problem, open_broker
+from kafkaviz.log.file import absolute
 from kafkaviz.units import legible
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def broker(directory: str | Path) -> Broker:
 
 def listed(directory: str | Path) -> Listed:
     """The same, with the key of the listing. Raises CannotOpen."""
-    return _listed(str(allowed(path_of(directory))))
+    return _listed(str(allowed(absolute(directory))))
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False, validate=lambda known: _stamps(known.broker) == known.stamps)
@@ -72,17 +73,6 @@ def _listed(directory: str) -> Listed:
         _refuse_links(found)
     stamps = _stamps(found)
     return Listed(found, stamps, hashlib.sha256(repr((directory, stamps)).encode()).hexdigest()[:16])
-
-
-def path_of(directory: str | Path) -> Path:
-    """The absolute path; CannotOpen where the text names none."""
-    try:
-        path = Path(directory).expanduser().absolute()
-    except RuntimeError:
-        raise CannotOpen(directory, "names a home directory that is not there", kind="missing") from None
-    if "\0" in str(path):
-        raise CannotOpen(str(path).replace("\0", "\N{SYMBOL FOR NULL}"), "is no path", kind="missing")
-    return path
 
 
 def _refuse_links(found: Broker) -> None:

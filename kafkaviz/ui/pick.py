@@ -10,6 +10,7 @@ import streamlit as st
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log import archive
 from kafkaviz.log.broker import Broker
+from kafkaviz.log.file import absolute
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.ui import cache, faults, state
@@ -106,7 +107,7 @@ def cleaned(typed: str | None) -> str:
     """A path as people paste it: without blanks and quotes around it, and absolute where it can be."""
     path = (typed or "").strip().strip("'\"")
     try:
-        return str(cache.path_of(path)) if path else ""
+        return str(absolute(path)) if path else ""
     except CannotOpen:
         return path
 

@@ -126,3 +126,75 @@ def test_another_file_is_no_archive(tmp_path):
     path.write_bytes(b"x")
     with pytest.raises(CannotOpen, match="is a file"):
         archive.opened(path)
+
+
+def test_a_flipped_byte_never_opens_as_a_smaller_broker(tmp_path):
+    """Whatever bit of a packed broker is wrong, all of it is refused: half a broker would look healthy."""
+    whole = SAMPLE.read_bytes()
+    for at in range(20, len(whole), len(whole) // 40):
+        path = tmp_path / f"{at}.tar.gz"
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :])
+        with pytest.raises(CannotOpen):
+            archive.opened(path)
+
+
+@pytest.mark.parametrize("at", [512 * 4 + 100, 512 * 10 + 100])
+def test_a_damaged_header_is_not_the_end(tmp_path, at):
+    """A plain .tar has no checksum of its own: what follows a header that cannot be read must be zeros, or it is damage."""
+    path = packed(tmp_path / "b.tar", {f"orders-{number}/00000000000000000000.log": b"x" * 100 for number in range(4)})
+    whole = bytearray(path.read_bytes())
+    whole[at] ^= 1
+    path.write_bytes(whole)
+    with pytest.raises(CannotOpen):
+        archive.opened(path)
+
+
+def test_a_tar_cut_between_two_files_is_noticed(tmp_path):
+    """Its last block is whole, but the zeros that end an archive are missing."""
+    path = packed(tmp_path / "b.tar", {f"orders-{number}/00000000000000000000.log": b"x" * 100 for number in range(4)})
+    with tarfile.open(path) as whole:
+        second = whole.getmembers()[2]
+    path.write_bytes(path.read_bytes()[: second.offset])
+    with pytest.raises(CannotOpen, match="damaged or cut"):
+        archive.opened(path)
+
+
+def test_of_a_file_packed_twice_the_later_one_counts(tmp_path):
+    """As every unpacker has it."""
+    path = tmp_path / "b.tar"
+    with tarfile.open(path, "w") as out:
+        for content in (b"node.id=1", b"node.id=2"):
+            one = tarfile.TarInfo("meta.properties")
+            one.size = len(content)
+            out.addfile(one, io.BytesIO(content))
+    assert (archive.opened(path) / "meta.properties").read_bytes() == b"node.id=2"
+
+
+def test_an_encrypted_zip_and_a_time_without_end_are_one_line(tmp_path):
+    """What the standard library raises on them is no traceback here."""
+    path = tmp_path / "b.zip"
+    with zipfile.ZipFile(path, "w") as out:
+        out.writestr("meta.properties", b"node.id=1")
+    secret = bytearray(path.read_bytes())
+    for at in (6, secret.index(b"PK\x01\x02") + 8):
+        secret[at] |= 1  # the flag that says a member is encrypted
+    path.write_bytes(secret)
+    with pytest.raises(CannotOpen, match="encrypted"):
+        archive.opened(path)
+    with pytest.raises(CannotOpen, match="no archive"):
+        archive.opened(packed(tmp_path / "b.tar", {"meta.properties": b""}, pax_headers={"mtime": "inf"}))
+
+
+def test_a_cache_that_cannot_be_written_is_said_so(tmp_path, monkeypatch):
+    """The archive is not blamed for the folder it should go to."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "file"))
+    with pytest.raises(CannotOpen, match="set KAFKAVIZ_CACHE"):
+        archive.opened(packed(tmp_path / "b.tar", {"meta.properties": b""}))
+
+
+@pytest.mark.parametrize("path", ["~nobody-of-this-name/kafka", "kafka\0"])
+def test_what_is_no_path_is_one_line(path):
+    """A home directory that is not there, a name that no file can have."""
+    with pytest.raises(CannotOpen):
+        archive.opened(Path(path))

@@ -181,6 +181,16 @@ def test_a_broken_checkpoint_is_a_problem(tmp_path, damaged):
     assert broker.partition("rides-0").high_watermark is None
 
 
+@pytest.mark.parametrize("body", [b"[" * 60_000, b"\xff" * 3000, b"{}", b"[1]"])
+def test_a_strange_marker_is_still_a_clean_stop(tmp_path, damaged, body):
+    """A broker looks whether the marker is there, not at what it holds (4.3.1)."""
+    copy = Path(shutil.copytree(damaged, tmp_path / "kafka"))
+    (copy / ".kafka_cleanshutdown").write_bytes(body)
+    broker = open_broker(copy)
+    assert broker.clean and broker.clean_body in (None, {}) and len(broker.partitions) > 2
+    assert [problem.path.name for problem in broker.problems] == ([] if body == b"{}" else [".kafka_cleanshutdown"])
+
+
 def test_reading_changes_nothing(tmp_path, killed):
     """Names, sizes, hashes and times of everything below the directory are the same before and after."""
     before = _snapshot(killed)

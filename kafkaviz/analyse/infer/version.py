@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from kafkaviz import versions
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import metadata
-from kafkaviz.log.broker import Broker
+from kafkaviz.log.broker import CLEAN_SHUTDOWN, Broker
 from kafkaviz.log.file import info
 from kafkaviz.log.segment import Segment
 from kafkaviz.versions import Release
@@ -54,9 +54,9 @@ def looks_like(broker: Broker) -> Looks:
 
 def _traces(broker: Broker) -> Iterator[Trace]:
     yield from _metadata_version(broker)
-    if broker.clean_body is not None:
+    if "brokerEpoch" in (broker.clean_body or {}):
         yield Trace(".kafka_cleanshutdown holds a broker epoch, as 3.7 brought", first=(3, 7))
-    elif broker.clean:
+    elif broker.clean and broker.clean_body is None and CLEAN_SHUTDOWN not in {problem.path.name for problem in broker.problems}:
         yield Trace(".kafka_cleanshutdown is empty, as up to 3.6", last=(3, 6))
     if broker.directory_id:
         yield Trace("meta.properties names a directory id, as 3.7 brought", first=(3, 7))
