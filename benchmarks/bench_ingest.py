@@ -1,0 +1,150 @@
+"""Spark's ingest on local[2] of 10 GiB of 16 KB batches in the page cache, against the plain reader in one process in the same run.
+
+The memory is that of all processes of the ingest together, JVM and Python workers: the sum of their proportional shares
+(PSS in /proc), which counts pages that they share once.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import row
+from kafkaviz import units
+from kafkaviz.format import offset_index, time_index
+from kafkaviz.format.batch import HEADER
+from kafkaviz.log.broker import open_broker
+
+SEGMENTS, LOG_BYTES, BATCH_BYTES = 10, 1 << 30, 16 << 10
+BATCHES = LOG_BYTES // BATCH_BYTES
+RECORDS = 16
+START_MS = 1_790_000_000_000
+LOOK_EVERY_S = 0.25
+
+
+INGEST = """
+import json, sys, time
+from kafkaviz.pipeline.job import start_ingest
+
+run, first = start_ingest([sys.argv[1]], sys.argv[2], "local[2]"), None
+while run.wait(0.2) is None:
+    progress = run.progress()
+    if first is None and progress.done_tasks:
+        first = time.monotonic(), progress.total_bytes - progress.done_bytes
+seconds = time.monotonic() - first[0]
+print(json.dumps({"batches": run.wait().rows["batches"], "bytes_per_s": first[1] / seconds}))
+"""
+
+
+def run() -> list[str]:
+    """Two rows: with all of Spark's start, as a person waits for it, and from the first task's end on, as a longer ingest goes."""
+    with tempfile.TemporaryDirectory() as folder:
+        directory = write(Path(folder) / "broker")
+        plain_s = plainly(directory)
+        start = time.perf_counter()
+        result, most_bytes = ingest(directory, Path(folder) / "catalog")
+        whole_s = time.perf_counter() - start
+    assert result["batches"] == SEGMENTS * BATCHES
+    what, total_bytes = f"ingest on `local[2]`, {SEGMENTS} GiB of 16 KB batches, page cache", SEGMENTS * LOG_BYTES
+    told = f"{units.rate(total_bytes / whole_s)}, {whole_s:.1f} s with Spark's start, {units.size(most_bytes)} resident in all processes"
+    plain = f"plain reader in one process, {units.rate(total_bytes / plain_s)}"
+    steady = result["bytes_per_s"]
+    return [
+        row(what, told, plain, f"{plain_s / whole_s:.2f} ×"),
+        row(f"{what}, once its first task has ended", units.rate(steady), plain, f"{steady * plain_s / total_bytes:.2f} ×"),
+    ]
+
+
+def write(directory: Path) -> Path:
+    """A broker directory with one topic-partition, its segments full, an index entry for each batch but the first of a segment.
+
+    Checksums are not right, and no ingest looks at them.
+    """
+    partition = directory / "bench-0"
+    partition.mkdir(parents=True)
+    (directory / "meta.properties").write_text("version=1\nnode.id=1\n")
+    for number in range(SEGMENTS):
+        write_segment(partition, number * BATCHES * RECORDS)
+    os.sync()  # the kernel writes back now, not while something is measured
+    return directory
+
+
+def write_segment(partition: Path, base_offset: int) -> None:
+    """One segment and its indexes."""
+    header = np.zeros(BATCHES, HEADER)
+    number = np.arange(BATCHES)
+    header["base_offset"] = base_offset + number * RECORDS
+    header["last_offset_delta"], header["record_count"] = RECORDS - 1, RECORDS
+    header["batch_length_bytes"], header["magic"] = BATCH_BYTES - 12, 2
+    header["producer_id"] = header["producer_epoch"] = header["base_sequence"] = -1
+    header["base_timestamp_ms"] = header["max_timestamp_ms"] = START_MS + header["base_offset"]
+    stem = partition / units.file_stem(base_offset)
+    write_log(stem.with_suffix(".log"), header)
+    entries = {"relative_offset": number * RECORDS + RECORDS - 1, "position": number * BATCH_BYTES}
+    entries["timestamp_ms"] = header["max_timestamp_ms"]
+    for layout, suffix in ((offset_index, ".index"), (time_index, ".timeindex")):
+        slots = np.zeros(BATCHES, layout.ENTRY)
+        for name in layout.ENTRY.names:
+            slots[name] = entries[name]
+        stem.with_suffix(suffix).write_bytes(layout.build(slots[1:]))
+
+
+def write_log(path: Path, header: np.ndarray) -> None:
+    """The batches: the headers given, and the same bytes after each."""
+    part = 4096
+    batches = np.empty((part, BATCH_BYTES), np.uint8)
+    batches[:, HEADER.itemsize :] = np.random.default_rng(1).integers(0, 256, BATCH_BYTES - HEADER.itemsize, np.uint8)
+    with open(path, "wb") as out:
+        for first in range(0, len(header), part):
+            batches[:, : HEADER.itemsize] = header[first : first + part].view(np.uint8).reshape(part, -1)
+            out.write(batches)
+
+
+def plainly(directory: Path) -> float:
+    """The seconds that the package's reader takes for every batch header, array after array."""
+    open_broker(directory).partitions[0].segments[0].batches()  # compiles, and makes sure that the pages are there
+    start = time.perf_counter()
+    counts = [len(segment.batches()) for segment in open_broker(directory).partitions[0].segments]
+    assert sum(counts) == SEGMENTS * BATCHES
+    return time.perf_counter() - start
+
+
+def ingest(directory: Path, catalog: Path) -> tuple[dict, int]:
+    """What INGEST prints, and the most memory that it and its descendants had at once."""
+    command = [sys.executable, "-c", INGEST, str(directory), str(catalog)]
+    most_bytes = 0
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        while process.poll() is None:
+            most_bytes = max(most_bytes, sum(map(share_bytes, family(process.pid))))
+            time.sleep(LOOK_EVERY_S)
+        return json.loads(process.stdout.read()), most_bytes
+
+
+def family(root: int) -> Iterator[int]:
+    """A process and all its descendants."""
+    children: dict[int, list[int]] = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(status.read_text().rsplit(")", 1)[1].split()[1])
+        except OSError:
+            continue
+        children.setdefault(parent, []).append(int(status.parent.name))
+    waiting = [root]
+    while waiting:
+        yield (process := waiting.pop())
+        waiting += children.get(process, [])
+
+
+def share_bytes(process: int) -> int:
+    """The PSS of a process; 0 once it has ended."""
+    try:
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:")), 0)
