@@ -48,7 +48,7 @@ class Anatomy:
 def read(segment: Segment) -> Anatomy:
     """The anatomy of a segment, whichever of its files exist. Raises CannotOpen for a file that may not be read."""
     batches, end = segment.walk()
-    index, times = segment.offset_index, segment.time_index
+    index, times = segment.offset_slots, segment.time_slots
     found = links.link(batches, index.entries, times.entries, segment.base_offset)
     for array in (batches, index.entries, times.entries, *vars(found).values()):
         array.flags.writeable = False

@@ -22,8 +22,7 @@ from kafkaviz.log.segment import Segment
 from kafkaviz.units import legible
 
 UNKNOWN = -1
-IN_USE = ("active", "closed")
-KINDS = ("closed", "active", "deleted", "cleaned", "swap")  # a segment of a directory that is no longer in use counts as deleted
+KINDS = ("closed", "active", "deleted", "cleaned", "swap")  # a segment of a deleted topic counts as deleted
 SEGMENT = np.dtype(
     [
         ("partition", "i4"),  # the place of its topic-partition in Overview.partitions
@@ -207,7 +206,7 @@ def _listed(place: int, partition: Partition) -> list[tuple]:
 
 def kind(partition: Partition, segment: Segment) -> str:
     """One of KINDS: how the segment is drawn and counted."""
-    return "deleted" if segment.state in IN_USE and partition.state != "current" else segment.state
+    return "deleted" if segment.in_use and partition.state == "delete" else segment.state
 
 
 def readable(broker: Broker) -> bool:
@@ -237,7 +236,7 @@ def with_entries(overview: Overview) -> Overview:
 def _read(segment: Segment) -> tuple[np.ndarray, int]:
     """The positions in the offset index, and the number of time entries, of a copy: a segment keeps what it read while it lives."""
     once = replace(segment)
-    return once.offset_index.entries["position"], len(once.time_index.entries)
+    return once.offset_index["position"], len(once.time_index)
 
 
 def _joined(found: Sequence[tuple[int, np.ndarray]]) -> Entries:
@@ -270,7 +269,7 @@ def with_batches(
 def _keys(broker: Broker) -> list[tuple]:
     """KEY of each segment, in the order of Overview.segments."""
     return [
-        (partition.directory, segment.base_offset, "" if segment.state in IN_USE else segment.state, *_stamp(segment))
+        (partition.directory, segment.base_offset, "" if segment.in_use else segment.state, *_stamp(segment))
         for partition in broker.partitions
         for segment in partition.segments
     ]

@@ -28,7 +28,7 @@ def roll_reason(partition: Partition, base_offset: int) -> str | None:
 def glance(segment: Segment) -> SegmentFacts:
     """A segment without walking it: its newest time is that of the last time entry, which a roll writes last."""
     first = _first_batch(segment)
-    times = segment.time_index.entries
+    times = segment.time_index
     return SegmentFacts(
         base_offset=segment.base_offset,
         log_bytes=segment.log.size_bytes,
@@ -36,7 +36,7 @@ def glance(segment: Segment) -> SegmentFacts:
         first_batch_max_timestamp_ms=int(first["max_timestamp_ms"]),
         first_batch_last_offset=int(first["last_offset"]),
         max_timestamp_ms=int(times["timestamp_ms"][-1]) if len(times) else -1,
-        offset_entries=len(segment.offset_index.entries),
+        offset_entries=len(segment.offset_index),
         time_entries=len(times),
     )
 

@@ -52,6 +52,7 @@ LENGTH_END = HEADER.fields["leader_epoch"][1]  # 12: the length counts what foll
 MAGIC_END = HEADER.fields["crc"][1]  # 17: what Kafka's reader takes to step from batch to batch
 CRC_START = HEADER.fields["attributes"][1]  # 21: the checksum covers the batch from here on
 LEAST_LENGTH = 14  # a shorter batch length is corruption (LegacyRecord.RECORD_OVERHEAD_V0)
+MAGIC_2 = 2  # record batches, since Kafka 0.11; below it are single messages and wrappers
 UNKNOWN = -1  # a compressed legacy wrapper tells its first offset and its count only once decompressed
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")

@@ -65,7 +65,7 @@ class Partition:
     @cached_property
     def live(self) -> tuple[Segment, ...]:
         """The segments a broker serves: those with a .log and no suffix."""
-        return tuple(segment for segment in self.segments if segment.log and segment.state in ("active", "closed"))
+        return tuple(segment for segment in self.segments if segment.log and segment.in_use)
 
     @property
     def active(self) -> Segment | None:
@@ -103,7 +103,7 @@ class Partition:
 
 def log_end_offset(segment: Segment) -> int:
     """One past the last whole batch of a segment; its base offset when it has none."""
-    entries = segment.offset_index.entries
+    entries = segment.offset_index
     for start in [*entries["position"][-1:].tolist(), 0]:
         last = [part["last_offset"][-1] for part in segment.scan(start)]
         if last:

@@ -10,7 +10,7 @@ import numpy as np
 from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format import record as record_format
-from kafkaviz.format.batch import BATCH, HEADER_BYTES, codec
+from kafkaviz.format.batch import BATCH, HEADER_BYTES, MAGIC_2, codec
 from kafkaviz.format.record import Record
 from kafkaviz.format.walk import CHUNK_BYTES, End, Walk
 from kafkaviz.log import file
@@ -66,6 +66,11 @@ class Segment:
         return file_stem(self.base_offset)
 
     @property
+    def in_use(self) -> bool:
+        """Whether a broker would serve it: its files carry no suffix."""
+        return self.state in ("active", "closed")
+
+    @property
     def files(self) -> tuple[FileInfo, ...]:
         """The files that exist."""
         return tuple(found for found in (self.log, self.index, self.timeindex, self.txnindex) if found)
@@ -86,15 +91,25 @@ class Segment:
         """One row a batch of the .log: format.batch.BATCH."""
         return self.walk().batches
 
+    @property
+    def offset_index(self) -> np.ndarray:
+        """The entries of the .index, one row a written slot: OFFSET_ENTRY; empty where there is no file."""
+        return self.offset_slots.entries
+
+    @property
+    def time_index(self) -> np.ndarray:
+        """The entries of the .timeindex, one row a written slot: TIME_ENTRY; empty where there is no file."""
+        return self.time_slots.entries
+
     @cached_property
-    def offset_index(self) -> Index:
-        """The .index: its written slots, with the offset each stands for; empty where there is no file."""
+    def offset_slots(self) -> Index:
+        """The .index as it lies on disk: its entries, and the slots that were never written."""
         slots, count, trailing = _slots(self.index, offset_index)
         return Index(_offset_entries(slots, self.base_offset), count, trailing)
 
     @cached_property
-    def time_index(self) -> Index:
-        """The .timeindex: its written slots, with the offset each stands for; empty where there is no file."""
+    def time_slots(self) -> Index:
+        """The .timeindex as it lies on disk: its entries, and the slots that were never written."""
         slots, count, trailing = _slots(self.timeindex, time_index)
         return Index(_time_entries(slots, self.base_offset), count, trailing)
 
@@ -104,6 +119,9 @@ class Segment:
         header = next(iter(self.scan(position)), np.empty(0, BATCH))[:1]
         if not len(header):
             raise CorruptBytes(position, "no whole batch starts here").in_file(log.path)
+        if header["magic"][0] < MAGIC_2:
+            what = f"holds a message of magic {header['magic'][0]} at byte {position}"
+            raise CannotOpen(log.path, what, "only records of magic 2 are read")
         data = file.read(log.path, position + HEADER_BYTES, int(header["size_bytes"][0]) - HEADER_BYTES)
         try:
             return record_format.records(data, int(codec(header)[0]), int(header["record_count"][0]))

@@ -108,7 +108,7 @@ def _source(name: str, broker: Broker) -> Source:
 
 
 def _found(name: str, partition: Partition, segment: Segment) -> Found:
-    suffix = segment.state if segment.state not in ("active", "closed") else ""
+    suffix = "" if segment.in_use else segment.state
     files = {f"{partition.directory}/{file.path.name}": _stamp(file) for file in segment.files}
     return Found(name, partition, segment, StoredSegment(name, partition.directory, segment.base_offset, suffix, files))
 

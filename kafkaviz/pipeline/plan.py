@@ -113,7 +113,7 @@ def _packed(wanted: Iterable[Wanted], target_bytes: int) -> Iterator[list[Stretc
 def _entries(segment: Segment) -> np.ndarray:
     """The index's entries by position; read of a copy, since a segment keeps what it reads and this one will be sent to a worker."""
     try:
-        entries = replace(segment).offset_index.entries
+        entries = replace(segment).offset_index
     except CannotOpen:
         return np.empty(0)
     return entries[np.argsort(entries["position"], kind="stable")]

@@ -23,7 +23,6 @@ from kafkaviz.pipeline.schema import ROW_TABLES, TABLES
 from kafkaviz.pipeline.summary import Slots, Summary
 
 ROWS_AT_ONCE = 65_536
-WITH_ROWS = ("active", "closed")  # a .deleted, .cleaned or .swap repeats rows that another file has, or had
 NO_SLOTS = np.empty(0, int)
 DICTIONARY = ["broker", "topic", "codec", "timestamp_type"]  # few values; the numbers differ from row to row
 
@@ -87,9 +86,9 @@ def _stretch(stretch: Stretch, files: Mapping[str, RowFile]) -> Summary:
     """One pass over a stretch; the first of a segment has the rows of its indexes too."""
     wanted, problems = stretch.wanted, []
     segment = replace(wanted.segment)  # a copy, forgotten with what it has read of its indexes
-    files = files if segment.state in WITH_ROWS else {}
+    files = files if segment.in_use else {}  # a .deleted, .cleaned or .swap repeats rows that another file has, or had
     first_rows = {name: file.rows for name, file in files.items()}
-    offsets = _index(segment, "offset_index", problems)
+    offsets = _index(segment, "offset_slots", problems)
     slots = _slots(wanted, segment, offsets, files, problems) if stretch.start == 0 else Slots()
     log = _log(stretch, segment, _by_position(offsets), files.get("batches"), problems)
     spans = {name: span for name, file in files.items() if (span := file.span(first_rows[name]))}
@@ -116,7 +115,7 @@ def _log(
 
 def _slots(wanted: Wanted, segment: Segment, offsets: Index | None, files: Mapping[str, RowFile], problems: list[str]) -> Slots:
     """Counts the slots of both indexes, and adds the rows of the written ones."""
-    times = _index(segment, "time_index", problems)
+    times = _index(segment, "time_slots", problems)
     for name, index in (("offset_entries", offsets), ("time_entries", times)):
         if index is not None and name in files:
             files[name].add(wanted, index.entries)
@@ -129,8 +128,8 @@ def _slots(wanted: Wanted, segment: Segment, offsets: Index | None, files: Mappi
 
 
 def _index(segment: Segment, which: str, problems: list[str]) -> Index | None:
-    """segment.offset_index or .time_index; None where there is no such file, or none that can be read."""
-    if (segment.index if which == "offset_index" else segment.timeindex) is None:
+    """segment.offset_slots or .time_slots; None where there is no such file, or none that can be read."""
+    if (segment.index if which == "offset_slots" else segment.timeindex) is None:
         return None
     try:
         return getattr(segment, which)

@@ -114,7 +114,7 @@ def _live(found: Sequence[Found], facts: Sequence[Facts]) -> Mapping[tuple[str, 
     """Of each partition directory the segments that a broker serves, in order."""
     live: dict[tuple[str, str], Live] = defaultdict(list)
     for one, told in zip(found, facts, strict=True):
-        if one.segment.log and one.segment.state in ("active", "closed"):
+        if one.segment.log and one.segment.in_use:
             live[one.broker, one.partition.directory].append((one, told))
     return live
 

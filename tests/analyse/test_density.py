@@ -52,5 +52,5 @@ def test_quantiles_are_gaps_that_exist(sizes):
 def test_real_segments(clean, directory, base_offset, expected):
     """Of a 4.3.1 broker: every fourth batch indexed, every batch, none."""
     segment = open_broker(clean).partition(directory).segment(base_offset)
-    links = link(segment.batches(), segment.offset_index.entries, segment.time_index.entries, base_offset)
-    assert density(segment.offset_index.entries, links.batch_slot) == expected
+    links = link(segment.batches(), segment.offset_index, segment.time_index, base_offset)
+    assert density(segment.offset_index, links.batch_slot) == expected

@@ -76,7 +76,7 @@ def test_the_interval_of_real_topics(clean):
     broker = open_broker(clean)
     for name, interval_bytes in INTERVAL_BYTES.items():
         for segment in broker.partition(name).segments:
-            bounds = interval_bounds(segment.batches(), segment.offset_index.entries)
+            bounds = interval_bounds(segment.batches(), segment.offset_index)
             assert bounds.high_bytes is None or (bounds.low_bytes or 0) <= interval_bytes <= bounds.high_bytes, (name, segment.name)
 
 
@@ -84,7 +84,7 @@ def test_the_interval_of_a_follower(shared):
     """A 3.9.0 follower appended whole fetches; the bounds still hold the default interval or say nothing."""
     broker = open_broker(shared / "data" / "kafka-3.9.0-follower.tar.gz")
     per_append = [
-        interval_bounds(segment.batches(), segment.offset_index.entries)
+        interval_bounds(segment.batches(), segment.offset_index)
         for name in ("orders-0", "audit-trail-0", "three-parts-0", "server-log-0")
         for segment in broker.partition(name).segments
     ]
@@ -108,7 +108,7 @@ def facts(segment) -> SegmentFacts:
     first = batches[0]
     return SegmentFacts(
         segment.base_offset, end.position, int(first["size_bytes"]), int(first["max_timestamp_ms"]), int(first["last_offset"]),
-        int(batches["max_timestamp_ms"].max()), len(segment.offset_index.entries), len(segment.time_index.entries),
+        int(batches["max_timestamp_ms"].max()), len(segment.offset_index), len(segment.time_index),
     )  # fmt: skip
 
 

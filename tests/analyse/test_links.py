@@ -163,7 +163,7 @@ def test_real_brokers_lead_nobody_astray(name, request):
     broker = open_broker(request.getfixturevalue(name))
     for partition in broker.partitions:
         for segment in partition.segments:
-            links = link(segment.batches(), segment.offset_index.entries, segment.time_index.entries, segment.base_offset)
+            links = link(segment.batches(), segment.offset_index, segment.time_index, segment.base_offset)
             assert (links.entry_aim == Aim.EXACT).all() and links.time_true.all(), segment.name
             assert np.count_nonzero(links.time_slot == NONE) <= 1, segment.name
 
@@ -171,7 +171,7 @@ def test_real_brokers_lead_nobody_astray(name, request):
 def test_the_payments_segment(clean):
     """206 time entries for 209 offset entries: three times nothing newer had come."""
     segment = open_broker(clean).partition("payments-0").segment(7975)
-    links = link(segment.batches(), segment.offset_index.entries, segment.time_index.entries, 7975)
+    links = link(segment.batches(), segment.offset_index, segment.time_index, 7975)
     assert np.count_nonzero(links.entry_time == NONE) == 3 and np.count_nonzero(links.time_slot == NONE) == 0
     row = int(links.entry_batch[95])
     assert segment.batches()["base_offset"][row] == 11612 and links.batch_via[row] == 94
@@ -184,7 +184,7 @@ def test_the_payments_segment(clean):
 def test_damage_made_by_hand(damaged, directory, base_offset, wrong_entries, wrong_times):
     """Entry 3 got the position of entry 6; time entry 2 was moved by a day."""
     segment = open_broker(damaged).partition(directory).segment(base_offset)
-    links = link(segment.batches(), segment.offset_index.entries, segment.time_index.entries, base_offset)
+    links = link(segment.batches(), segment.offset_index, segment.time_index, base_offset)
     assert (links.wrong_entries.tolist(), links.wrong_times.tolist()) == (wrong_entries, wrong_times)
 
 
@@ -194,5 +194,5 @@ def test_older_brokers_index_appends(shared, name):
     broker = open_broker(shared / "data" / f"{name}.tar.gz")
     for partition in broker.partitions:
         for segment in (one for one in partition.segments if one.log):
-            links = link(segment.batches(), segment.offset_index.entries, segment.time_index.entries, segment.base_offset)
+            links = link(segment.batches(), segment.offset_index, segment.time_index, segment.base_offset)
             assert not len(links.wrong_entries) and links.time_true.all(), (partition.directory, segment.name)

@@ -34,9 +34,9 @@ def _counts(partition: Partition) -> dict[str, object]:
             records = None if (batches["record_count"] == -1).any() else int(batches["record_count"].sum())
             found[f"{name}.log"] = dict(batches=len(batches), records=records, end_position=end.position)
         if segment.index:
-            found[f"{name}.index"] = len(segment.offset_index.entries)
+            found[f"{name}.index"] = len(segment.offset_index)
         if segment.timeindex:
-            found[f"{name}.timeindex"] = len(segment.time_index.entries)
+            found[f"{name}.timeindex"] = len(segment.time_index)
     return found
 
 
@@ -97,8 +97,8 @@ def test_states_of_segments(clean):
 def test_preallocated_indexes_of_a_killed_broker(killed):
     """Written slots against unwritten ones, apparent against allocated bytes."""
     active = open_broker(killed).partition("append-time-0").active
-    assert (len(active.offset_index.entries), active.offset_index.slots, active.offset_index.unwritten) == (104, 8192, 8088)
-    assert (len(active.time_index.entries), active.time_index.slots) == (104, 5461)
+    assert (len(active.offset_index), active.offset_slots.slots, active.offset_slots.unwritten) == (104, 8192, 8088)
+    assert (len(active.time_index), active.time_slots.slots) == (104, 5461)
     assert active.index.size_bytes == 65536 and active.index.allocated_bytes < 65536
 
 
@@ -123,7 +123,7 @@ def test_missing_and_orphan_files(damaged):
 
 def test_an_index_cut_inside_an_entry(damaged):
     """The whole entries are given, and how many bytes are left over."""
-    index = open_broker(damaged).partition("metrics-0").segment(0).offset_index
+    index = open_broker(damaged).partition("metrics-0").segment(0).offset_slots
     assert index.trailing_bytes == 5 and len(index.entries) == index.slots > 0
 
 

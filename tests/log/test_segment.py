@@ -25,7 +25,7 @@ def test_a_stretch_between_two_entries_is_what_the_whole_has_there():
     """Stretches cut at index entries give together what one walk gives."""
     segment = segment_at(TINY)
     whole = segment.batches()
-    cuts = [0, *segment.offset_index.entries["position"].tolist(), segment.log.size_bytes]
+    cuts = [0, *segment.offset_index["position"].tolist(), segment.log.size_bytes]
     parts = [part for start, stop in itertools.pairwise(cuts) for part in segment.scan(start, stop)]
     assert (np.concatenate(parts) == whole).all()
 
@@ -41,7 +41,7 @@ def test_an_index_of_holes_has_no_written_slot(tmp_path):
     stem = tmp_path / "00000000000000000000"
     with open(f"{stem}.index", "wb") as out:
         out.truncate(10 << 20)
-    index = segment_at(stem).offset_index
+    index = segment_at(stem).offset_slots
     assert (len(index.entries), index.slots, index.unwritten, index.trailing_bytes) == (0, 1_310_720, 1_310_720, 0)
 
 
@@ -51,7 +51,7 @@ def test_entries_before_a_hole(tmp_path, size):
     stem = tmp_path / "00000000000000000049"
     shutil.copy(f"{TINY}.timeindex", f"{stem}.timeindex")
     os.truncate(f"{stem}.timeindex", size)
-    index, whole = segment_at(stem).time_index, segment_at(TINY).time_index
+    index, whole = segment_at(stem).time_slots, segment_at(TINY).time_slots
     assert (index.entries == whole.entries).all() and len(index.entries) == 24
     assert (index.slots, index.trailing_bytes) == divmod(size, 12)
 
@@ -70,3 +70,19 @@ def test_a_stretch_of_a_file_stops_at_its_end():
     """Asked for more than there is, a file gives what there is."""
     log = TINY.with_name(TINY.name + ".log")
     assert file.read(log, 5800, 1000) == log.read_bytes()[5800:] and file.read(log, 9999) == b""
+
+
+def test_records_of_an_old_message_are_refused_in_words(tmp_path):
+    """A message of magic 1 is no batch of magic 2: healthy bytes are not called corrupt."""
+    stem = tmp_path / "00000000000000000000"
+    message = bytes(8) + (22).to_bytes(4, "big") + bytes(4) + b"\1" + bytes(9) + b"\xff" * 8
+    stem.with_name(stem.name + ".log").write_bytes(message * 4)
+    with pytest.raises(CannotOpen, match="magic 1"):
+        segment_at(stem).records(0)
+
+
+def test_records_of_a_batch():
+    """The records of a real batch: keys, values, headers."""
+    segment = segment_at(TINY)
+    records = [record for batch in segment.batches() for record in segment.records(int(batch["position"]))]
+    assert len(records) == segment.batches()["record_count"].sum() and all(record.value for record in records)

@@ -74,7 +74,7 @@ def _log(segment: Segment) -> dict:
         return row
     found, end = segment.walk()
     rows = [_batch(one, None) for one in found]
-    bounds = interval_bounds(found, segment.offset_index.entries)
+    bounds = interval_bounds(found, segment.offset_index)
     counts = [one["record_count"] for one in rows]
     least = [value for one in rows if (value := _earliest(one)) is not None]
     most = [one["max_timestamp_ms"] for one in rows if one["max_timestamp_ms"] is not None]
@@ -101,9 +101,9 @@ def _earliest(batch: dict) -> int | None:
 def _slots(segment: Segment) -> dict:
     row = dict.fromkeys(("offset_entries", "time_entries", "unwritten_offset_slots", "unwritten_time_slots"))
     if segment.index:
-        row |= {"offset_entries": len(segment.offset_index.entries), "unwritten_offset_slots": segment.offset_index.unwritten}
+        row |= {"offset_entries": len(segment.offset_index), "unwritten_offset_slots": segment.offset_slots.unwritten}
     if segment.timeindex:
-        row |= {"time_entries": len(segment.time_index.entries), "unwritten_time_slots": segment.time_index.unwritten}
+        row |= {"time_entries": len(segment.time_index), "unwritten_time_slots": segment.time_slots.unwritten}
     return row
 
 
@@ -117,14 +117,14 @@ def _facts(segment: Segment) -> SegmentFacts:
         int(first["max_timestamp_ms"]) if first is not None else -1,
         int(first["last_offset"]) if first is not None else -1,
         int(batches["max_timestamp_ms"].max()) if len(batches) else -1,
-        len(segment.offset_index.entries),
-        len(segment.time_index.entries),
+        len(segment.offset_index),
+        len(segment.time_index),
     )
 
 
 def _batches(owner: dict, segment: Segment) -> Iterator[dict]:
     slots: dict[int, list] = {}
-    for entry in segment.offset_index.entries.tolist():
+    for entry in segment.offset_index.tolist():
         slots.setdefault(entry[3], []).append(entry)
     if segment.log:
         for one in segment.batches():
@@ -168,10 +168,10 @@ def _batch(one, slot: int | None) -> dict:
 
 
 def _offset_entries(owner: dict, segment: Segment) -> Iterator[dict]:
-    for slot, relative_offset, offset, position in segment.offset_index.entries.tolist():
+    for slot, relative_offset, offset, position in segment.offset_index.tolist():
         yield owner | {"slot": slot, "relative_offset": relative_offset, "offset": offset, "position": position}
 
 
 def _time_entries(owner: dict, segment: Segment) -> Iterator[dict]:
-    for slot, timestamp_ms, relative_offset, offset in segment.time_index.entries.tolist():
+    for slot, timestamp_ms, relative_offset, offset in segment.time_index.tolist():
         yield owner | {"slot": slot, "timestamp_ms": timestamp_ms, "relative_offset": relative_offset, "offset": offset}

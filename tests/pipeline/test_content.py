@@ -137,7 +137,7 @@ def test_real_segments_in_chunks(clean, killed):
     """Every segment of two real brokers in chunks of 7 batches."""
     for broker in (open_broker(clean), open_broker(killed)):
         for segment in (segment for partition in broker.partitions for segment in partition.live):
-            batches, entries = segment.batches()[:3000], replace(segment).offset_index.entries
+            batches, entries = segment.batches()[:3000], replace(segment).offset_index
             if len(entries):
                 parts = [batches[row : row + 7] for row in range(0, len(batches), 7)]
                 near = entries[entries["position"] <= batches["position"][-1]] if len(batches) else entries

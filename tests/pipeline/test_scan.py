@@ -94,7 +94,7 @@ def test_stretches_are_together_the_whole(clean, staging):
     """A segment cut at some entries of its index: the same rows, and one summary that says the same."""
     wanted = next(one for one in wanted_of(clean) if one.topic == "heartbeat")
     (uncut,) = scan(together([wanted]), staging)
-    positions = replace(wanted.segment).offset_index.entries["position"][[100, 101, 200]].tolist()
+    positions = replace(wanted.segment).offset_index["position"][[100, 101, 200]].tolist()
     edges = [0, *positions, wanted.log_bytes]
     tasks = [Task(number, (Stretch(wanted, edges[number], edges[number + 1]),)) for number in range(4)]
     summaries = [summary for task in reversed(tasks) for summary in scan(task, staging)]
@@ -109,7 +109,7 @@ def test_stretches_are_together_the_whole(clean, staging):
 def test_a_cut_that_is_no_batch_start_is_noticed(clean, staging, beside):
     """The stretch before does not end there, so the segment does not count as read."""
     wanted = next(one for one in wanted_of(clean) if one.topic == "heartbeat")
-    cut = int(replace(wanted.segment).offset_index.entries["position"][100]) + beside
+    cut = int(replace(wanted.segment).offset_index["position"][100]) + beside
     tasks = [Task(0, (Stretch(wanted, 0, cut),)), Task(1, (Stretch(wanted, cut, wanted.log_bytes),))]
     assert whole([summary for task in tasks for summary in scan(task, staging)]) is None
 
