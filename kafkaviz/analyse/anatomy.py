@@ -4,24 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkaviz.analyse import links
+from kafkaviz.analyse import links, tail
 from kafkaviz.analyse.links import Links
+from kafkaviz.analyse.tail import Tail
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.walk import End
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Index, Segment
-
-LOOKED_AT_BYTES = 1 << 16  # of a tail, to tell zeros from other bytes
-
-
-@dataclass(frozen=True)
-class Tail:
-    """Bytes behind the last whole batch: "torn" begins like a batch and is cut, "zeros" was set ahead, "garbage" is neither."""
-
-    kind: str
-    position: int
-    size_bytes: int
 
 
 @dataclass(frozen=True)
@@ -52,15 +42,11 @@ def read(segment: Segment) -> Anatomy:
     found = links.link(batches, index.entries, times.entries, segment.base_offset)
     for array in (batches, index.entries, times.entries, *vars(found).values()):
         array.flags.writeable = False
-    return Anatomy(segment, batches, end, index, times, found, _tail(segment.log, end), _after(segment.log))
+    return Anatomy(segment, batches, end, index, times, found, _tail(segment.log, batches, end), _after(segment.log))
 
 
-def _tail(log: FileInfo | None, end: End) -> Tail | None:
-    if log is None or end.position >= log.size_bytes:
-        return None
-    looked_at = file.read(log.path, end.position, LOOKED_AT_BYTES)
-    kind = "zeros" if not any(looked_at) else "garbage" if end.reason == "bad-length" else "torn"
-    return Tail(kind, end.position, log.size_bytes - end.position)
+def _tail(log: FileInfo | None, batches: np.ndarray, end: End) -> Tail | None:
+    return tail.read(log, end.position, int(batches["last_offset"][-1]) if len(batches) else None) if log else None
 
 
 def _after(log: FileInfo | None) -> FileInfo | None:

@@ -1,7 +1,9 @@
-"""What stands behind the last whole batch of a log, in a few words: zeros, the start of a batch, or bytes that do not belong.
+"""What stands behind the last whole batch of a log: zeros, the start of a batch, or bytes that do not belong.
 
-A log of 500 bytes whose last whole batch ends at 455, and whose other 45 bytes start no batch, "ends in 45 bytes that do not belong".
+A log of 500 bytes whose last whole batch ends at 455, and whose other 45 bytes start no batch: Tail("garbage", 455, 45).
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,27 +12,46 @@ from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END, MAGIC_END
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 
-READ_BYTES = 16 << 20  # a longer tail is told by its length alone
+READ_BYTES = 16 << 20  # what is behind that in a longer tail is not looked at
 KNOWN_MAGIC = (0, 1, 2)
 
 
-def words(log: FileInfo, valid_bytes: int, last_offset: int | None) -> str:
-    """What lies from byte valid_bytes on; last_offset is that of the last whole batch, None where there is none. Raises CannotOpen."""
-    torn_bytes = log.size_bytes - valid_bytes
-    if torn_bytes > READ_BYTES:
-        return f"{units.size(torn_bytes)} after the last batch"
-    tail = file.read(log.path, valid_bytes)
-    if not tail.strip(b"\0"):
-        return f"{units.group(torn_bytes)} zero {'byte' if torn_bytes == 1 else 'bytes'} at the end"
-    if _starts_a_batch(tail, last_offset):
-        return "last batch cut short"
-    return "1 byte that does not belong" if torn_bytes == 1 else f"{units.group(torn_bytes)} bytes that do not belong"
+@dataclass(frozen=True)
+class Tail:
+    """Bytes behind the last whole batch: "zeros" was set ahead, "torn" begins like the next batch, "garbage" is neither."""
+
+    kind: str
+    position: int
+    size_bytes: int
+
+    @property
+    def words(self) -> str:
+        """What a row of a map has room for."""
+        if self.size_bytes > READ_BYTES:
+            return f"{units.size(self.size_bytes)} after the last batch"
+        one = self.size_bytes == 1
+        count = f"{units.group(self.size_bytes)} {'zero ' if self.kind == 'zeros' else ''}byte{'' if one else 's'}"
+        if self.kind == "zeros":
+            return f"{count} at the end"
+        return "last batch cut short" if self.kind == "torn" else f"{count} that {'does' if one else 'do'} not belong"
 
 
-def _starts_a_batch(tail: bytes, last_offset: int | None) -> bool:
+def read(log: FileInfo, end_position: int, last_offset: int | None) -> Tail | None:
+    """The tail of a log whose last whole batch ends at that byte with that offset (None without a batch); None without a tail.
+
+    Raises CannotOpen.
+    """
+    if end_position >= log.size_bytes:
+        return None
+    found = file.read(log.path, end_position, READ_BYTES)
+    kind = "zeros" if not found.strip(b"\0") else "torn" if _goes_on(found, last_offset, log.size_bytes - end_position) else "garbage"
+    return Tail(kind, end_position, log.size_bytes - end_position)
+
+
+def _goes_on(found: bytes, last_offset: int | None, size_bytes: int) -> bool:
     """Whether it reads like a header: its offset goes on from the last one, its magic exists, its length is more than there is."""
-    if len(tail) < MAGIC_END:
+    if len(found) < MAGIC_END:
         return False
-    header = np.frombuffer(tail[:HEADER_BYTES].ljust(HEADER_BYTES, b"\0"), HEADER)[0]
-    goes_on = int(header["base_offset"]) > (-1 if last_offset is None else last_offset)
-    return goes_on and int(header["magic"]) in KNOWN_MAGIC and int(header["batch_length_bytes"]) + LENGTH_END > len(tail)
+    header = np.frombuffer(found[:HEADER_BYTES].ljust(HEADER_BYTES, b"\0"), HEADER)[0]
+    follows = int(header["base_offset"]) > (-1 if last_offset is None else last_offset)
+    return follows and int(header["magic"]) in KNOWN_MAGIC and int(header["batch_length_bytes"]) + LENGTH_END > size_bytes

@@ -22,7 +22,7 @@ ROLLS = {
     "time-index-full": "full time index",
     "offset-overflow": "offset overflow",
 }
-TAILS = {"torn": "torn", "zeros": "zeros", "garbage": "no batch"}
+TAILS = {"torn": "torn", "zeros": "zeros", "garbage": "torn"}  # torn is the colour of garbage too
 
 
 class Fact(NamedTuple):

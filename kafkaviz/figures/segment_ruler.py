@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from kafkaviz import units
-from kafkaviz.analyse.anatomy import Anatomy, Tail
+from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.analyse.density import density
 from kafkaviz.analyse.links import NONE, Aim, containing, holding
+from kafkaviz.analyse.tail import Tail
 from kafkaviz.log.segment import Index
 
 WHOLE_ROWS = 5000
@@ -25,6 +26,11 @@ SHADES = ("Plain", "Size", "Age")
 GAPS_SHOWN = 4.81  # entries a window shows at first: what has room for its numbers
 FIRST_ENTRY_AT = 0.45  # of the entries: a pin nobody chose stands a little before the middle
 DAY_MS = 86_400_000
+NO_BATCH = {
+    "zeros": "all zeros: the file was made this long before anything was written",
+    "torn": "the beginning of a batch and no more",
+    "garbage": "none of which start a batch",
+}
 WITHOUT_INDEX = "A broker builds it from the log when it next loads this segment. Until then a search would start at byte 0."
 WITHOUT_TIMEINDEX = "A broker makes an empty one when it next loads this segment, and takes the file’s time for that of the newest record."
 RENAMED = {
@@ -238,9 +244,7 @@ def nothing(anatomy: Anatomy) -> tuple[str, str]:
     tail = anatomy.tail
     if tail:
         size = f"{units.group(tail.size_bytes)} byte{'' if tail.size_bytes == 1 else 's'}"
-        ahead, cut = "all zeros: the file was made this long before anything was written", "the beginning of a batch and no more"
-        what = ahead if tail.kind == "zeros" else cut
-        return "No whole batch in this log", f"It holds {size}, {what}."
+        return "No whole batch in this log", f"It holds {size}, {NO_BATCH[tail.kind]}."
     made = f" Its .index was made {units.size(anatomy.segment.index.size_bytes)} long, for entries to come." if anatomy.index.slots else ""
     return "Nothing was written here yet", f"The log has 0 bytes. A broker makes the files of a segment before its first record.{made}"
 
@@ -508,7 +512,7 @@ def message(shown: RulerView, key: str, address: dict[str, str]) -> bytes:
         "base": str(shown.base_offset),
         "end": shown.end_position,
         "size": shown.log_bytes,
-        "tail": {"kind": shown.tail.kind, "size": shown.tail.size_bytes} if shown.tail else None,
+        "tail": {"kind": "zeros" if shown.tail.kind == "zeros" else "torn", "size": shown.tail.size_bytes} if shown.tail else None,
         "closing": shown.closing,
         "lanes": {"index": shown.index._asdict(), "time": shown.times._asdict()},
         "slice": shown.slice._asdict(),

@@ -200,8 +200,9 @@ def _torn_words(known: Overview) -> Iterator[tuple[str, int, str]]:
         partition = known.broker.partitions[row["partition"]]
         segment = partition.segments[number - known.starts[row["partition"]]]
         with suppress(CannotOpen):
-            words = tail.words(segment.log, int(row["valid_bytes"]), int(row["last_offset"]))
-            yield legible(partition.directory), segment.base_offset, words
+            last_offset = int(row["last_offset"]) if row["batches"] else None
+            if found := tail.read(segment.log, int(row["valid_bytes"]), last_offset):
+                yield legible(partition.directory), segment.base_offset, found.words
 
 
 def read_again() -> None:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from kafkaviz.analyse.anatomy import Anatomy, Tail
+from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.analyse.links import link
+from kafkaviz.analyse.tail import Tail
 from kafkaviz.format.batch import BATCH, UNKNOWN
 from kafkaviz.format.walk import End
 from kafkaviz.log.file import FileInfo

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kafkaviz.analyse import anatomy
-from kafkaviz.analyse.anatomy import Tail
+from kafkaviz.analyse.tail import Tail
 from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import Segment
@@ -25,7 +25,7 @@ def test_a_segment_is_read_whole(clean):
 @pytest.mark.parametrize(
     ("directory", "base_offset", "tail"),
     [
-        ("append-time-0", 0, Tail("torn", 561_373, 45)),
+        ("append-time-0", 0, Tail("garbage", 561_373, 45)),
         ("weblogs-0", 12138, Tail("zeros", 406_105, 512)),
         ("clicks-zstd-0", 0, Tail("torn", 263_795, 464)),
         ("empty-room-1", 0, None),
@@ -37,8 +37,9 @@ def test_what_follows_the_last_batch(killed, directory, base_offset, tail):
 
 
 def test_bytes_that_are_no_batch(tmp_path):
-    """A length below the least one is garbage, unless all is zero."""
-    assert anatomy.read(segment(tmp_path, b"\x01" * 30)).tail.kind == "torn"  # a length of 16 million: cut
+    """A length below the least one and a header that none would write are garbage; zeros are zeros."""
+    assert anatomy.read(segment(tmp_path, b"\x01" * 30)).tail.kind == "torn"  # a length of 16 million, of magic 1: cut
+    assert anatomy.read(segment(tmp_path, b"\x7f" * 30)).tail.kind == "garbage"  # a magic that does not exist
     assert anatomy.read(segment(tmp_path, b"\x01" * 8 + b"\0" * 30)).tail.kind == "garbage"
     assert anatomy.read(segment(tmp_path, b"\0" * 30)).tail == Tail("zeros", 0, 30)
     assert anatomy.read(segment(tmp_path, b"")).tail is None

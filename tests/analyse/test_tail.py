@@ -31,7 +31,7 @@ def test_what_is_no_batch(tmp_path, log, behind, words):
     data, position, last_offset = log
     path = tmp_path / "torn.log"
     path.write_bytes(data[:position] + behind)
-    assert tail.words(file.info(path), position, last_offset) == words
+    assert tail.read(file.info(path), position, last_offset).words == words
 
 
 @pytest.mark.parametrize("kept", [17, 61, 100])
@@ -40,7 +40,7 @@ def test_a_batch_cut_short(tmp_path, log, kept):
     data, position, last_offset = log
     path = tmp_path / "cut.log"
     path.write_bytes(data[: position + kept])
-    assert tail.words(file.info(path), position, last_offset) == "last batch cut short"
+    assert tail.read(file.info(path), position, last_offset).words == "last batch cut short"
 
 
 def test_a_batch_from_before_does_not_belong(tmp_path, log):
@@ -48,13 +48,13 @@ def test_a_batch_from_before_does_not_belong(tmp_path, log):
     data, position, last_offset = log
     path = tmp_path / "old.log"
     path.write_bytes(data[:position] + data[:100])
-    assert tail.words(file.info(path), position, last_offset) == "100 bytes that do not belong"
+    assert tail.read(file.info(path), position, last_offset).words == "100 bytes that do not belong"
 
 
-def test_a_long_tail_is_not_read(tmp_path, monkeypatch, log):
+def test_a_long_tail_is_not_read_whole(tmp_path, monkeypatch, log):
     """Its length is told, and nothing that would take reading all of it."""
     data, position, last_offset = log
     path = tmp_path / "long.log"
     path.write_bytes(data[:position] + bytes(4096))
     monkeypatch.setattr(tail, "READ_BYTES", 4095)
-    assert tail.words(file.info(path), position, last_offset) == "4 KiB after the last batch"
+    assert tail.read(file.info(path), position, last_offset).words == "4 KiB after the last batch"
