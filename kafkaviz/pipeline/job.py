@@ -57,9 +57,10 @@ def ingest(run: Ingest, directories: Sequence[Path], catalog_path: Path, master:
 
 def refuse_inside(catalog_path: Path, brokers: Iterable[Broker]) -> None:
     """Raises CannotOpen for a catalog in an inspected directory: nothing is ever written there."""
-    for broker in brokers:
-        if catalog_path.resolve().is_relative_to(broker.path.resolve()):
-            raise CannotOpen(catalog_path, f"lies inside {broker.path}, which is only read", "give a folder elsewhere")
+    inspected = [path for broker in brokers for path in (broker.path, *(partition.path for partition in broker.partitions))]
+    for path in inspected:  # a partition directory may be a link to another disk
+        if catalog_path.resolve().is_relative_to(path.resolve()):
+            raise CannotOpen(catalog_path, f"lies inside {path}, which is only read", "give a folder elsewhere")
 
 
 def unknown_segments(found: Inventory, known: Sequence[int | None]) -> list[Wanted]:

@@ -23,7 +23,7 @@ from kafkaviz.analyse.overview import Overview
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log import archive
 from kafkaviz.log.broker import Broker, Problem, open_broker
-from kafkaviz.log.file import absolute
+from kafkaviz.log.file import absolute, failing_kindly
 from kafkaviz.units import legible
 
 if TYPE_CHECKING:
@@ -68,20 +68,24 @@ def listed(directory: str | Path) -> Listed:
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False, validate=lambda known: _stamps(known.broker) == known.stamps)
 def _listed(directory: str) -> Listed:
-    found = open_broker(directory)
     if os.environ.get(ALLOW_ROOT):
-        _refuse_links(found)
+        _refuse_links(archive.opened(Path(directory)))
+    found = open_broker(directory)
     stamps = _stamps(found)
     return Listed(found, stamps, hashlib.sha256(repr((directory, stamps)).encode()).hexdigest()[:16])
 
 
-def _refuse_links(found: Broker) -> None:
-    """A link below an allowed root must not lead out of it. Raises CannotOpen of kind "outside"."""
-    folders = [partition.path for partition in found.partitions]
-    files = [one.path for partition in found.partitions for segment in partition.segments for one in segment.files]
-    for path in [*folders, *files]:
-        if path.is_symlink():
-            allowed(path)
+def _refuse_links(root: Path, depth: int = 2) -> None:
+    """A link below an allowed root must not lead out of it, and is judged before anything is read through it.
+
+    Raises CannotOpen of kind "outside".
+    """
+    with failing_kindly(root), os.scandir(root) as entries:
+        for entry in entries:
+            if entry.is_symlink():
+                allowed(Path(entry.path))
+            if depth > 1 and entry.is_dir() and os.access(entry.path, os.R_OK | os.X_OK):
+                _refuse_links(Path(entry.path), depth - 1)
 
 
 def _stamps(found: Broker) -> tuple:

@@ -356,3 +356,13 @@ def test_the_description_is_json_that_says_what_was_read(broker, in_process, out
     assert stamps[f"a-0/{10:020d}.log"] == [log.st_size, log.st_mtime_ns] and len(stamps) == 18
     assert source["files"]["meta.properties"][0] == (broker / "meta.properties").stat().st_size
     assert {table: facts["rows"] for table, facts in found["tables"].items()} == {table: len(rows(out, table)) for table in TABLES}
+
+
+def test_a_catalog_inside_a_linked_partition_is_refused(broker, in_process, tmp_path):
+    """A partition directory may be a link to another disk: what it leads to is inspected too."""
+    elsewhere = tmp_path / "disk" / "b-0"
+    elsewhere.mkdir(parents=True)
+    (broker / "b-0").symlink_to(elsewhere)
+    with pytest.raises(CannotOpen, match="only read"):
+        in_process(broker, catalog=elsewhere / "catalog")
+    assert not list(elsewhere.iterdir())

@@ -215,3 +215,15 @@ def test_numbers_are_awaited_until_the_ingest_ends(directory, starts):
     starts.progress = Progress(state="failed", error="no Java")
     cache.ingests().again(here)
     assert not cache.is_awaited(here)
+
+
+def test_a_linked_small_file_is_refused_before_it_is_read(monkeypatch, directory, tmp_path):
+    """A checkpoint that is a link out of the root: not a word of what it leads to is shown."""
+    secret = tmp_path / "secret"
+    secret.write_text("root:x:0:0")
+    (directory / "replication-offset-checkpoint").unlink(missing_ok=True)
+    (directory / "replication-offset-checkpoint").symlink_to(secret)
+    monkeypatch.setenv(cache.ALLOW_ROOT, str(directory))
+    with pytest.raises(CannotOpen) as raised:
+        cache.listed(directory)
+    assert raised.value.kind == "outside" and "root:x" not in str(raised.value)
