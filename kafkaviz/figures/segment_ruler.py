@@ -26,6 +26,7 @@ SHADES = ("Plain", "Size", "Age")
 GAPS_SHOWN = 4.81  # entries a window shows at first: what has room for its numbers
 FIRST_ENTRY_AT = 0.45  # of the entries: a pin nobody chose stands a little before the middle
 DAY_MS = 86_400_000
+OFFSET_DIGITS = 19  # of the largest one; Python refuses to read thousands of digits
 NO_BATCH = {
     "zeros": "all zeros: the file was made this long before anything was written",
     "torn": "the beginning of a batch and no more",
@@ -151,7 +152,7 @@ def find(anatomy: Anatomy, text: str) -> Asked:
     digits = text.strip()
     if not digits.isascii() or not digits.isdigit():
         return Asked(text, None, "An offset is a whole number")
-    if not first <= int(digits) <= last:
+    if len(digits) > OFFSET_DIGITS or not first <= int(digits) <= last:
         return Asked(text, None, f"This segment holds {units.group(first)} – {units.group(last)}")
     return Asked(text, int(holding(anatomy.batches, np.array([int(digits)]))[0]))
 

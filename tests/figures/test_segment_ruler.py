@@ -316,6 +316,11 @@ def test_the_row_at_a_byte(position, row):
     assert ruler.centre(even(9), position) == row
 
 
+def test_an_offset_of_thousands_of_digits_is_none_of_this_segment():
+    """An address may hold anything."""
+    assert ruler.find(even(3), "9" * 5000).why.startswith("This segment holds")
+
+
 def test_nothing_to_draw():
     """An empty log, one of zeros, one that was cut."""
     assert ruler.nothing(even(0))[0] == "Nothing was written here yet"
