@@ -8,6 +8,7 @@ never did. Nothing here needs Spark.
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 NAME = "_catalog.json"
 FORMAT = 1
+AGAIN = "run kafkaviz ingest --full"
 Stamp = tuple[int, int]  # a file's size in bytes and its mtime in ns
 
 
@@ -103,29 +105,38 @@ class Catalog:
         """A table, or the columns and the rows of it that are asked for.
 
         filters: as pyarrow.parquet.read_table takes them: [("topic", "==", "orders")]. A run that replaces the catalog
-        meanwhile is no error: the new one is read then.
+        meanwhile is no error: the new one is read then. Raises CannotOpen where files of it are missing or damaged.
         """
-        import pyarrow.parquet as pq
+        return self._read(name, columns, filters)[1]
 
-        if name not in TABLES:
-            raise KafkavizError(f"a catalog has no table {name}; it has {', '.join(TABLES)}")
-        files = [self.path / name / file for file in self.info.tables.get(name, {})]
-        if not files:
-            return TABLES[name].empty_table().select(columns or TABLES[name].names)
-        try:
-            return pq.read_table(files, columns=columns, filters=filters, schema=TABLES[name])
-        except FileNotFoundError:
-            info = read_info(self.path)
-            if info == self.info:
-                raise CannotOpen(self.path, "lacks files that it names", "run kafkaviz ingest --full", kind="missing") from None
-            self.info = info
-            return self.table(name, columns, filters)
+    def segments(self, columns: Sequence[str]) -> tuple[CatalogInfo, pa.Table]:
+        """Columns of table segments, with the description of the same run: its n-th segment is the n-th row. Raises CannotOpen."""
+        info, rows = self._read("segments", columns)
+        if rows.num_rows != len(info.segments):
+            raise CannotOpen(self.path / "segments", f"has {rows.num_rows} rows for {len(info.segments)} segments", AGAIN)
+        return info, rows
 
     def is_fresh(self, brokers: "Iterable[Broker]") -> bool:
-        """Whether these directories, no more and no fewer, lie there as they were read."""
+        """Whether these directories, no more and no fewer, lie there as they were read, and the catalog's files are all there."""
         from kafkaviz.pipeline.inventory import inventory
 
-        return inventory(brokers).is_in(self.info)
+        info = self.info
+        return inventory(brokers).is_in(info) and not lost(self.path, info)
+
+    def _read(self, name: str, columns: Sequence[str] | None = None, filters: Any = None) -> tuple[CatalogInfo, pa.Table]:
+        """The rows, and the description that named their files."""
+        if name not in TABLES:
+            raise KafkavizError(f"a catalog has no table {name}; it has {', '.join(TABLES)}")
+        info = self.info
+        try:
+            return info, _rows(self.path, info, name, columns, filters)
+        except FileNotFoundError:
+            self.info = read_info(self.path)
+            if self.info == info:
+                raise CannotOpen(self.path, "lacks files that it names", AGAIN, kind="missing") from None
+            return self._read(name, columns, filters)
+        except (pa.ArrowException, OSError) as fault:
+            raise CannotOpen(self.path / name, f"cannot be read ({_first_line(fault)})", AGAIN) from None
 
 
 def read(path: Path | str) -> Catalog:
@@ -143,8 +154,20 @@ def read_info(path: Path) -> CatalogInfo:
         return from_json(found)
     except FileNotFoundError:
         raise CannotOpen(path, "is no catalog", "make one: kafkaviz ingest DIR --catalog OUT", kind="missing") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except OSError as error:
+        raise CannotOpen(path / NAME, (error.strerror or str(error)).lower(), "run kafkaviz ingest again") from None
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise CannotOpen(path / NAME, "is not a catalog's description", "run kafkaviz ingest again", kind="file") from None
+
+
+def lost(path: Path, info: CatalogInfo) -> set[tuple[str, str]]:
+    """The Parquet files that the description names and that are missing or damaged: each one's table and name.
+
+    Of most only the footer is read; the table of segments, which every reader needs, is read whole.
+    """
+    named = [(table, file, rows) for table, files in info.tables.items() for file, rows in files.items()]
+    found = {(table, file) for table, file, rows in named if not _holds(path, table, file, rows)}
+    return found if info.rows["segments"] == len(info.segments) else found | {("segments", NAME)}  # rows of other segments
 
 
 def to_json(info: CatalogInfo) -> dict:
@@ -160,14 +183,12 @@ def to_json(info: CatalogInfo) -> dict:
 
 
 def from_json(found: Mapping) -> CatalogInfo:
-    """The description that was stored so."""
-    return CatalogInfo(
-        found["kafkaviz"],
-        tuple(_source(source) for source in found["sources"]),
-        {table: facts["files"] for table, facts in found["tables"].items()},
-        tuple(_segment(segment) for segment in found["segments"]),
-        tuple(Problem(**problem) for problem in found["problems"]),
-    )
+    """The description that was stored so; ValueError, LookupError, TypeError or AttributeError where it is none."""
+    tables = {table: _files(table, found["tables"][table]["files"]) for table in TABLES}
+    segments = tuple(_segment(segment, tables) for segment in found["segments"])
+    sources = tuple(_source(source) for source in found["sources"])
+    problems = tuple(Problem(**problem) for problem in found["problems"])
+    return CatalogInfo(_is(str, found["kafkaviz"]), sources, tables, segments, problems)
 
 
 def version() -> str:
@@ -178,7 +199,50 @@ def version() -> str:
         return "unknown"
 
 
+def _rows(path: Path, info: CatalogInfo, name: str, columns: Sequence[str] | None, filters: Any) -> pa.Table:
+    import pyarrow.parquet as pq
+
+    files = info.tables[name]
+    if not files:
+        return TABLES[name].empty_table().select(columns or TABLES[name].names)
+    rows = pq.read_table([path / name / file for file in files], columns=columns, filters=filters, schema=TABLES[name])
+    if filters is None and rows.num_rows != sum(files.values()):
+        raise pa.ArrowInvalid(f"there are {rows.num_rows} rows, not {sum(files.values())}")
+    return rows
+
+
+def _holds(path: Path, table: str, file: str, rows: int) -> bool:
+    """Whether the file can be read and has so many rows."""
+    import pyarrow.parquet as pq
+
+    try:
+        if table == "segments":
+            return pq.read_table(path / table / file, schema=TABLES[table]).num_rows == rows
+        return pq.read_metadata(path / table / file).num_rows == rows
+    except (pa.ArrowException, OSError):
+        return False
+
+
+def _first_line(fault: Exception) -> str:
+    return next(iter(str(fault).splitlines()), type(fault).__name__)
+
+
+def _is(kind: type, value: Any) -> Any:
+    """The value, if JSON gave one of this type."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{value!r} is no {kind.__name__}")
+    return value
+
+
+def _files(table: str, found: Mapping) -> dict[str, int]:
+    """A table's files, which all lie in its folder, and the rows in each."""
+    if not all(re.fullmatch(rf"{table}-[\w-]+\.parquet", file) for file in found):
+        raise ValueError("a file has no name of this table")
+    return {file: _is(int, rows) for file, rows in found.items()}
+
+
 def _source(found: Mapping) -> Source:
+    _is(str, found["broker"])
     paths = {"path": Path(found["path"]), "given": Path(found["given"])}
     return Source(**(found | paths | {"directories": tuple(found["directories"]), "files": _stamps(found["files"])}))
 
@@ -188,11 +252,20 @@ def _segment_json(segment: StoredSegment) -> dict:
     return vars(segment) | {"spans": spans}
 
 
-def _segment(found: Mapping) -> StoredSegment:
-    spans = {table: tuple(Span(*span) for span in spans) for table, spans in found["spans"].items()}
-    first_batch = found["first_batch"] and tuple(found["first_batch"])
+def _segment(found: Mapping, tables: Mapping[str, Mapping[str, int]]) -> StoredSegment:
+    spans = {table: tuple(_span(span, tables[table]) for span in spans) for table, spans in found["spans"].items()}
+    first_batch = found["first_batch"] and tuple(map(int, found["first_batch"]))
+    for kind, name in ((str, "broker"), (str, "directory"), (int, "base_offset"), (str, "suffix")):
+        _is(kind, found[name])
     return StoredSegment(**(found | {"files": _stamps(found["files"]), "spans": spans, "first_batch": first_batch}))
 
 
+def _span(found: Sequence, files: Mapping[str, int]) -> Span:
+    file, first_row, rows = found
+    if not 0 <= first_row <= first_row + rows <= files[file]:
+        raise ValueError("a segment's rows lie outside their file")
+    return Span(file, first_row, rows)
+
+
 def _stamps(files: Mapping[str, Sequence[int]]) -> dict[str, Stamp]:
-    return {path: (size, mtime_ns) for path, (size, mtime_ns) in files.items()}
+    return {path: (_is(int, size), _is(int, mtime_ns)) for path, (size, mtime_ns) in files.items()}

@@ -87,6 +87,8 @@ class Workplace:
                 (self.staging / table / name).rename(self.path / table / name)
         aside = self.staging / NAME
         aside.write_text(json.dumps(to_json(info), separators=(",", ":")))
+        if (self.path / NAME).is_dir():  # no run made that, and no file can take its place
+            (self.path / NAME).rename(self.staging / f"{NAME}.was")
         os.replace(aside, self.path / NAME)
         _sweep(self.path, info)
         return info
@@ -121,7 +123,7 @@ def workplace(path: Path) -> Iterator[Workplace]:
     """
     with failing_kindly(path):
         path.mkdir(parents=True, exist_ok=True)
-        if any(path.iterdir()) and not any((path / name).exists() for name in (NAME, LOCK)):
+        if any(path.iterdir()) and not any((path / name).is_file() for name in (NAME, LOCK)):
             raise CannotOpen(path, "holds other files and is no catalog", "give a new folder")
     with _locked(path):
         place = Workplace(path, _read_old(path))
@@ -174,7 +176,7 @@ def _sweep(path: Path, info: CatalogInfo | None) -> None:
         named = info.tables.get(table, {}) if info else {}
         for file in (path / table).glob(f"{table}-*.parquet"):
             if file.name not in named:
-                file.unlink(missing_ok=True)
+                shutil.rmtree(file) if file.is_dir() else file.unlink(missing_ok=True)
 
 
 def _slices(path: Path, spans: Sequence[Span]) -> Iterator[pa.Table]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import Broker, open_broker
-from kafkaviz.pipeline.catalog import Catalog, CatalogInfo, Problem, StoredSegment
+from kafkaviz.pipeline.catalog import Catalog, CatalogInfo, Problem, StoredSegment, lost
 from kafkaviz.pipeline.commit import Workplace, workplace
 from kafkaviz.pipeline.inventory import Found, Inventory, inventory, is_readable
 from kafkaviz.pipeline.plan import Task, Wanted, in_one_piece, plan
@@ -39,10 +39,11 @@ def ingest(run: Ingest, directories: Sequence[Path], catalog_path: Path, master:
     found = inventory(brokers)
     with workplace(catalog_path) as place:
         old = None if full else place.old
-        if old is not None and found.is_in(old):
+        gone = lost(catalog_path, old) if old is not None else set()
+        if old is not None and not gone and found.is_in(old):
             run.ends("fresh", kept_segments=len(found.segments))
             return old
-        known = found.known(old)
+        known = found.known(old, gone)
         wanted = unknown_segments(found, known)
         staging = place.make_staging()
         reads = read_segments(run, wanted, staging, master) if wanted else {}

@@ -28,13 +28,14 @@ from kafkaviz.units import legible
 
 if TYPE_CHECKING:
     from kafkaviz.figures.broker_map import Drawn
-    from kafkaviz.pipeline.catalog import Catalog
+    from kafkaviz.pipeline.catalog import Catalog, CatalogInfo
     from kafkaviz.pipeline.job import Ingest
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 ALLOW_ROOT = "KAFKAVIZ_ALLOW_ROOT"
 AGAIN_AFTER_S = 30  # a directory that keeps changing is not ingested more often
 KEPT = 8  # directories
+STORED = ("directory", "suffix")  # of a segment, in a catalog's description alone
 WORKING = ("starting", "reading", "writing")  # states of an ingest that has not ended
 
 
@@ -143,7 +144,13 @@ def _small(key: str, _broker: Broker) -> Overview:
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
 def _full(key: str, stamp: int, _broker: Broker) -> Overview:
     small, read = _small(key, _broker), _catalog(str(catalog_path(_broker)), stamp)
-    return table.with_batches(small, _segments(read), _codecs(read), list(_problems(read, _broker))) if read else small
+    if read is None:
+        return small
+    try:
+        info, columns = _segments(read)
+        return table.with_batches(small, columns, _codecs(read), list(_problems(info, _broker)))
+    except CannotOpen:  # a damaged catalog is not fresh either, so the next ingest replaces it
+        return small
 
 
 def overview(here: Listed) -> Overview:
@@ -152,17 +159,17 @@ def overview(here: Listed) -> Overview:
     return _small(here.key, here.broker) if stamp is None else _full(here.key, stamp, here.broker)
 
 
-def _segments(read: "Catalog") -> dict[str, list]:
-    """The table of segments as columns, with each one's directory and suffix."""
-    stored = {name: [getattr(one, name) for one in read.info.segments] for name in ("directory", "suffix")}
-    wanted = [name for name in (*table.KEY, *table.COUNTED) if name not in stored]
-    return stored | read.table("segments", columns=list(dict.fromkeys(wanted))).to_pydict()
+def _segments(read: "Catalog") -> tuple["CatalogInfo", dict[str, list]]:
+    """The table of segments as columns, with each one's directory and suffix from the description of the same run."""
+    wanted = [name for name in (*table.KEY, *table.COUNTED) if name not in STORED]
+    info, rows = read.segments(list(dict.fromkeys(wanted)))
+    return info, {name: [getattr(one, name) for one in info.segments] for name in STORED} | rows.to_pydict()
 
 
-def _problems(read: "Catalog", found: Broker) -> Iterator[Problem]:
+def _problems(info: "CatalogInfo", found: Broker) -> Iterator[Problem]:
     """What the pipeline could not read, by its path here; a catalog names a segment's file from its broker's name on."""
-    names = [source.broker for source in read.info.sources]
-    for one in read.info.problems:
+    names = [source.broker for source in info.sources]
+    for one in info.problems:
         inside = next((one.path.removeprefix(f"{name}/") for name in names if one.path.startswith(f"{name}/")), one.path)
         yield Problem(found.path / inside, one.what)
 

@@ -10,6 +10,7 @@ import pytest
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.pipeline import catalog
 from kafkaviz.pipeline.catalog import CatalogInfo, Problem, Source, Span, StoredSegment, from_json, to_json
+from kafkaviz.pipeline.inventory import inventory
 from kafkaviz.pipeline.schema import TABLES
 from tests.pipeline.made import write_broker
 
@@ -94,12 +95,91 @@ def test_no_catalog_is_said(tmp_path):
     assert raised.value.kind == "missing"
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format": 1}', '{"format": 1, "kafkaviz": "x", "sources": 3, "tables": {}}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format": 1}', "[" * 100_000, "\xff", "9" * 10_000, '{"format": 1, "sources": 3}'])
 def test_a_broken_description_is_one_line(tmp_path, text):
     """Not a traceback out of somebody's JSON."""
-    (tmp_path / "_catalog.json").write_text(text)
+    (tmp_path / "_catalog.json").write_text(text, "latin-1")
     with pytest.raises(CannotOpen, match="is not a catalog's description"):
         catalog.read(tmp_path)
+
+
+def parts_of(found: object, way: tuple = ()) -> list[tuple]:
+    """The way to every value in a piece of JSON."""
+    inside = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
+    return [way, *(one for key, value in inside for one in parts_of(value, (*way, key)))]
+
+
+def changed(found: dict, way: tuple, value: object) -> dict:
+    """The same JSON with one value in the place of another."""
+    found = json.loads(json.dumps(found))
+    inside = found
+    for key in way[:-1]:
+        inside = inside[key]
+    inside[way[-1]] = value
+    return found
+
+
+@pytest.mark.parametrize("way", parts_of(to_json(INFO))[1:], ids=str)
+@pytest.mark.parametrize("value", [5, None, {}, [], "x", [[]], 1e9], ids=repr)
+def test_no_wrong_value_is_a_traceback(tmp_path, way, value):
+    """Whatever stands in any place: CannotOpen, or a description that can be compared and told of."""
+    tmp_path.joinpath("_catalog.json").write_text(json.dumps(changed(to_json(INFO), way, value)))
+    try:
+        found = catalog.read(tmp_path)
+    except CannotOpen:
+        return
+    assert len({one.key for one in found.info.segments}) <= 2 and sum(found.info.rows.values()) >= 0
+    assert inventory([]).known(found.info) == [] and not found.is_fresh([])
+    assert from_json(to_json(found.info)) == found.info
+
+
+@pytest.mark.parametrize("way", [("tables",), ("tables", "batches", "files"), ("segments",), ("segments", 0, "suffix"), ("sources",)])
+@pytest.mark.parametrize("value", [5, None, {"x": 1}, [1]], ids=repr)
+def test_a_wrong_shape_is_said(tmp_path, way, value):
+    """Where a reader would stumble over it."""
+    (tmp_path / "_catalog.json").write_text(json.dumps(changed(to_json(INFO), way, value)))
+    with pytest.raises(CannotOpen, match="is not a catalog's description"):
+        catalog.read(tmp_path)
+
+
+@pytest.mark.parametrize("file", ["../batches-x.parquet", "/batches-x.parquet", "batches-\0.parquet", "time_entries-x.parquet"])
+def test_a_file_elsewhere_is_none_of_the_table(file):
+    """Names of files are names of this table's files."""
+    found = to_json(INFO)
+    found["tables"]["batches"]["files"] = {file: 3}
+    with pytest.raises(ValueError, match="no name of this table"):
+        from_json(found)
+
+
+def test_a_description_that_cannot_be_opened_is_said(tmp_path):
+    """A directory of that name; a file where the catalog's folder should be."""
+    (tmp_path / "_catalog.json").mkdir()
+    with pytest.raises(CannotOpen, match=r"_catalog\.json: is a directory"):
+        catalog.read(tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(CannotOpen, match="not a directory"):
+        catalog.read(tmp_path / "file")
+
+
+@pytest.mark.parametrize("left", [0, 3, 1000, -1])
+@pytest.mark.parametrize("table", ["segments", "batches"])
+def test_a_cut_file_is_said(out, table, left):
+    """By reading it, and by looking whether the catalog is fresh."""
+    (path,) = (out / table).iterdir()
+    path.write_bytes(path.read_bytes()[:left])
+    with pytest.raises(CannotOpen, match=rf"{table}: cannot be read .*; run kafkaviz ingest --full"):
+        catalog.read(out).table(table)
+    assert catalog.lost(out, catalog.read_info(out)) == {(table, path.name)}
+
+
+def test_rows_of_other_segments_are_said(out):
+    """As many as the description counts, and yet not one for each of its segments."""
+    found = json.loads((out / "_catalog.json").read_text())
+    (out / "_catalog.json").write_text(json.dumps(found | {"segments": found["segments"][:2]}))
+    read = catalog.read(out)
+    with pytest.raises(CannotOpen, match="has 3 rows for 2 segments"):
+        read.segments(["base_offset"])
+    assert catalog.lost(out, read.info)
 
 
 def test_another_format_is_said(tmp_path):

@@ -268,6 +268,54 @@ def test_a_wrong_cut_is_read_again_in_one_piece(broker, in_process, out, monkeyp
     assert_catalog_holds(out, broker)
 
 
+@pytest.mark.parametrize("table", TABLES)
+def test_what_the_catalog_has_lost_is_read_again(broker, in_process, out, table):
+    """Somebody deleted a Parquet file: the run does not say that nothing has changed."""
+    in_process(broker, catalog=out)
+    for path in (out / table).iterdir():
+        path.unlink()
+    assert not catalog.read(out).is_fresh([open_broker(broker)])
+    assert in_process(broker, catalog=out).done.read_segments == (0 if table == "partitions" else 6)
+    assert_catalog_holds(out, broker)
+
+
+def test_of_several_files_the_lost_ones_segments_are_read_again(broker, in_process, out):
+    """Those of which all files are there are kept."""
+    in_process(broker, catalog=out)
+    before = set((out / "batches").iterdir())
+    touch(broker / "a-0" / f"{10:020d}.log")
+    touch(broker / "b-1" / f"{16:020d}.log")
+    in_process(broker, catalog=out)
+    span = next(one.spans["batches"][0] for one in catalog.read(out).info.segments if (one.directory, one.base_offset) == ("a-0", 10))
+    path = out / "batches" / span.file
+    assert path not in before
+    path.write_bytes(path.read_bytes()[:-9])
+    run = in_process(broker, catalog=out)
+    assert 1 <= run.done.read_segments <= 2 and run.done.kept_segments == 6 - run.done.read_segments
+    assert_catalog_holds(out, broker)
+
+
+def spoil_shape(path: Path) -> None:
+    """No table has files."""
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"tables": {}}))
+
+
+def spoil_kind(path: Path) -> None:
+    """A directory in the file's place."""
+    path.unlink()
+    (path / "deep").mkdir(parents=True)
+
+
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize("spoil", [spoil_shape, spoil_kind, lambda path: path.write_text("[" * 100_000)])
+def test_an_unreadable_description_is_replaced(broker, in_process, out, spoil, full):
+    """A run that finds one reads everything, whether it was asked to or not."""
+    in_process(broker, catalog=out)
+    spoil(out / "_catalog.json")
+    assert in_process(broker, catalog=out, full=full).done.read_segments == 6
+    assert_catalog_holds(out, broker)
+
+
 def test_what_cannot_be_read_is_a_problem_and_a_row(broker, in_process, out, monkeypatch):
     """Its neighbours have their rows; once it can be read it is, though its stamp is the same."""
     closed = broker / "a-0" / f"{10:020d}.log"

@@ -1,5 +1,6 @@
 """The doors: what may be opened, when a directory is listed anew, and that an ingest is started once."""
 
+import json
 import os
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,9 +9,12 @@ import pyarrow as pa
 import pytest
 
 from kafkaviz.errors import CannotOpen
+from kafkaviz.pipeline import job
 from kafkaviz.pipeline.job import Progress
 from kafkaviz.ui import cache
 from tests.analyse.test_overview import columns, make_segment
+
+REAL_START = job.start_ingest
 
 
 @pytest.fixture
@@ -166,6 +170,67 @@ def test_a_catalog_of_another_version_is_no_catalog(directory, starts):
     assert cache.overview(here).total.batches is None and cache.overview(here).total.offset_entries == 1
 
 
+@pytest.fixture
+def read_once(directory, in_process, starts, monkeypatch) -> Path:
+    """The directory's catalog, made by a real run; further visits start real runs too."""
+    path = cache.catalog_path(cache.broker(directory))
+    monkeypatch.setattr(job, "start_ingest", REAL_START)
+    in_process(directory, catalog=path)
+    return path
+
+
+def cut(path: Path) -> None:
+    """The first half of a file."""
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def garble(path: Path) -> None:
+    """The footer is whole, what it describes is not."""
+    content = path.read_bytes()
+    footer_bytes = int.from_bytes(content[-8:-4], "little") + 8
+    path.write_bytes(bytes(len(content) - footer_bytes) + content[-footer_bytes:])
+
+
+def replace_by_folder(path: Path) -> None:
+    """A directory of the same name."""
+    path.unlink()
+    path.mkdir()
+
+
+def misshape(path: Path) -> None:
+    """JSON still, and the right format."""
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"tables": {}}))
+
+
+DAMAGE = [
+    *[("_catalog.json", harm) for harm in (cut, misshape, replace_by_folder)],
+    *[("segments/*", harm) for harm in (cut, garble, replace_by_folder, Path.unlink, lambda path: path.write_bytes(b""))],
+]
+
+
+@pytest.mark.parametrize(("name", "harm"), DAMAGE)
+def test_a_damaged_catalog_is_replaced_by_the_next_ingest(directory, read_once, name, harm):
+    """Until then the page shows what it has without one; no traceback."""
+    here = cache.listed(directory)
+    assert cache.is_fresh(here) and cache.overview(here).total.batches == 0
+    harm(next(read_once.glob(name)))
+    cache.st.cache_resource.clear()
+    assert cache.overview(here).total.batches is None and cache.overview(here).total.offset_entries == 1
+    assert not cache.is_fresh(here)
+    cache.ingests().of(here).wait(30)
+    assert cache.is_fresh(here) and cache.overview(here).total.batches == 0
+
+
+def test_segments_and_their_rows_are_of_one_run(directory, read_once, in_process):
+    """A run replaced the catalog since its description was read: the names of the segments are not those from before."""
+    known = cache._catalog(str(read_once), cache.catalog_stamp(cache.broker(directory)))
+    make_segment(directory / "alone-0", 0, 100, [50], times=1)
+    in_process(directory, catalog=read_once, full=True)
+    info, columns = cache._segments(known)
+    assert columns["directory"] == ["alone-0", "orders-0"] and columns["log_bytes"] == [100, 1000]
+    assert info == known.info
+
+
 class FakeCatalog:
     """A catalog of one broker directory, as the pipeline leaves it, with the columns the Broker page asks for."""
 
@@ -178,10 +243,12 @@ class FakeCatalog:
             problems=[SimpleNamespace(path="kafka/logs-0/00000000000000000000.log", what="may not be read")],
         )
 
+    def segments(self, columns) -> tuple[SimpleNamespace, pa.Table]:
+        """The description, and the table of segments."""
+        return self.info, pa.table({column: self._columns[column] for column in columns})
+
     def table(self, name: str, columns=None) -> pa.Table:
-        """The table of segments, or that of batches with one codec."""
-        if name == "segments":
-            return pa.table({column: self._columns[column] for column in columns})
+        """The table of batches, with two codecs."""
         return pa.table({"topic": ["orders"] * 2, "partition": [0, 0], "codec": ["zstd", "lz4"]}).select(columns)
 
     def is_fresh(self, brokers) -> bool:
