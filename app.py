@@ -193,8 +193,9 @@ def work(here: Listed) -> None:
     elif state_now in AGAIN:
         with strip_of(ingest):
             st.button(AGAIN[state_now], type="tertiary", key="kv_work_again", on_click=cache.ingests().again, args=(here,))
-    elif here.broker.source in watched:
-        st.html('<div class="kv-strip-gone"></div>')
+    elif ingest and here.broker.source in watched:
+        with st.container(key="kv_strip_done"):  # it keeps its place: what stands below must not jump away under the pointer
+            st.html(progress_words.html(ingest.progress()))
 
 
 @st.fragment(run_every=0.5)

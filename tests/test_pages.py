@@ -114,7 +114,7 @@ def test_a_failed_ingest_says_why(small, starts):
 def test_the_strip_is_gone_when_all_is_read(small, starts):
     """Nothing is watched, nothing is said; its place is kept only for those who saw it."""
     starts.progress = Progress(state="done")
-    assert "kv-work" not in html(page(small)) and "kv-strip-gone" not in html(page(small))
+    assert "kv-work" not in html(page(small)) and "every figure" not in html(page(small))
 
 
 def test_the_order_is_in_the_address(small):

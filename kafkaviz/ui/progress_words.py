@@ -10,10 +10,13 @@ from kafkaviz.ui import parts
 if TYPE_CHECKING:
     from kafkaviz.pipeline.job import Progress
 
+ENDED = ("done", "fresh")
+MARKS = {"failed": "error", "done": "ok", "fresh": "ok"}
+
 
 def html(progress: "Progress") -> str:
-    """The strip of an ingest that is not done, as HTML."""
-    mark = parts.severity("error") if progress.state == "failed" else parts.icon("bolt", True)
+    """The strip of an ingest, as HTML."""
+    mark = parts.severity(MARKS[progress.state]) if progress.state in MARKS else parts.icon("bolt", True)
     share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0
     bar = f'<div class="kv-prog"><i style="width:{100 * share:.0f}%"></i></div>' if progress.state in ("reading", "writing") else ""
     words, quiet = escape(text(progress)), escape(aside(progress))
@@ -26,6 +29,10 @@ def text(progress: "Progress") -> str:
         return f"Spark stopped: {progress.error or 'no reason was given'}"
     if progress.state == "cancelled":
         return "Spark was cancelled"
+    if progress.state in ENDED and not progress.total_bytes:
+        return "Spark: nothing has changed since it was read"
+    if progress.state in ENDED:
+        return f"Spark: all of {units.size(progress.total_bytes)} read"
     if progress.state == "writing":
         return f"Spark: all of {units.size(progress.total_bytes)} read, writing the catalog"
     if progress.state == "reading" and not progress.done_bytes:
@@ -39,6 +46,8 @@ def aside(progress: "Progress") -> str:
     """How fast and how long still, while that is known; else what the wait does not hold up."""
     if progress.state in ("failed", "cancelled"):
         return "batches, records and torn ends are not known without it"
+    if progress.state in ENDED:
+        return "every figure on this page is final"
     if progress.state == "reading" and progress.bytes_per_s:
         left_s = (progress.total_bytes - progress.done_bytes) / progress.bytes_per_s
         return units.rate(progress.bytes_per_s) + (f", about {units.duration(1000 * math.ceil(left_s))}" if left_s else "")

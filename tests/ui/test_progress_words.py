@@ -7,6 +7,7 @@ from kafkaviz.ui import progress_words
 
 MIB = 1 << 20
 MEANWHILE = "sizes and states above are final; batches, records and torn ends still arrive"
+FINAL = "every figure on this page is final"
 WITHOUT = "batches, records and torn ends are not known without it"
 
 
@@ -22,6 +23,8 @@ WITHOUT = "batches, records and torn ends are not known without it"
          MEANWHILE),
         (Progress(state="failed", error="no Java found"), "Spark stopped: no Java found", WITHOUT),
         (Progress(state="cancelled"), "Spark was cancelled", WITHOUT),
+        (Progress(5, 5, 20 * MIB, 20 * MIB, None, "done"), "Spark: all of 20 MiB read", FINAL),
+        (Progress(state="fresh"), "Spark: nothing has changed since it was read", FINAL),
     ],
 )  # fmt: skip
 def test_every_state_has_its_words(progress, text, aside):
