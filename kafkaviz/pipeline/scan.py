@@ -98,16 +98,19 @@ def _stretch(stretch: Stretch, files: Mapping[str, RowFile]) -> Summary:
 def _log(
     stretch: Stretch, segment: Segment, entries: np.ndarray, rows: RowFile | None, problems: list[str]
 ) -> tuple[int | None, Content, IntervalEvidence]:
-    """Where the scan ended, what it found, and what that says of the interval; entries by position."""
+    """Where the scan ended (None: nothing could be read), what it found, and what that says of the interval; entries by position."""
     end, contents, gaps = None, [], Gaps(entries)
+    if segment.log is None:
+        return end, Content(), gaps.evidence()
+    steps = segment.scan(stretch.start, stretch.stop)
     try:
-        for batches in (scan := segment.scan(stretch.start, stretch.stop)) if segment.log else ():
+        for batches in steps:
             contents.append(content(batches))
             gaps.add(batches)
             end = int(batches["position"][-1] + batches["size_bytes"][-1])
             if rows is not None:
                 rows.add(stretch.wanted, batches, entry_slots(batches, between(entries, batches)))
-        end = scan.end.position if segment.log else None
+        end = steps.end.position
     except KafkavizError as fault:
         problems.append(str(fault))
     return end, merged(contents), gaps.evidence()

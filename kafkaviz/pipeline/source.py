@@ -6,7 +6,9 @@ only what those two need: what reads segments is imported where it is read.
 
 import gc
 import pickle
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,17 +52,11 @@ class ScanReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator["pa.RecordBatch"]:
         """The task's summaries, once its files are closed."""
+        _settle()
         from kafkaviz.pipeline.scan import scan
         from kafkaviz.pipeline.summary import to_arrow
 
-        _settle()
         yield to_arrow(scan(pickle.loads(partition.value), self._staging))
-
-
-@cache
-def _settle() -> None:
-    """pyspark collects garbage after each task: it need not look at all that was imported every time (30 ms a task)."""
-    gc.freeze()
 
 
 def planned(spark: "SparkSession", tasks: Sequence["Task"], staging: Path) -> "DataFrame":
@@ -74,4 +70,37 @@ def planned(spark: "SparkSession", tasks: Sequence["Task"], staging: Path) -> "D
 
     (staging / PLAN).write_bytes(pickle.dumps([pickle.dumps(task) for task in tasks]))
     spark.dataSource.register(Scan)
-    return spark.read.format(Scan.name()).schema(ddl(SCHEMA)).option("staging", str(staging)).load()
+    with _warming(spark):
+        return spark.read.format(Scan.name()).schema(ddl(SCHEMA)).option("staging", str(staging)).load()
+
+
+@contextmanager
+def _warming(spark: "SparkSession") -> Iterator[None]:
+    """Has the workers import what they will need while Spark makes the source: of a first run it takes some seconds away."""
+
+    def warm() -> None:
+        cores = spark.sparkContext.defaultParallelism
+        with suppress(Exception):  # whatever is wrong, the tasks themselves will say it
+            spark.range(0, cores, 1, cores).mapInArrow(_imported, "id long").toArrow()
+
+    thread = threading.Thread(target=warm, name="kafkaviz-warming", daemon=True)
+    thread.start()
+    yield
+    thread.join()
+
+
+def _imported(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+    """Runs in a worker."""
+    from kafkaviz.format.walk import walk
+
+    _settle()
+    walk(b"")  # loads what numba has compiled
+    yield from batches
+
+
+@cache
+def _settle() -> None:
+    """Imports what reads. pyspark collects garbage after each task: it need not look at all of this every time, 30 ms a task."""
+    import kafkaviz.pipeline.scan  # noqa: F401
+
+    gc.freeze()

@@ -92,3 +92,12 @@ def test_size_and_time_tell_that_a_file_has_changed(tmp_path, field):
     changed = replace(segment, index=replace(segment.index, **{field: getattr(segment.index, field) + 1}))
     found = inventory([replace(broker, partitions=(replace(partition, segments=(changed,)),))])
     assert not found.is_in(before) and found.known(before) == [None]
+
+
+def test_a_topic_may_be_called_as_a_suffix(tmp_path):
+    """a.txnindex-0 is a topic-partition, and what changes in it is read."""
+    broker = open_broker(write_broker(tmp_path / "one", {"a.txnindex-0": [[100] * 3]}))
+    before = as_read(inventory([broker]))
+    with open(tmp_path / "one" / "a.txnindex-0" / f"{0:020d}.log", "ab") as log:
+        log.write(b"more")
+    assert inventory([open_broker(tmp_path / "one")]).known(before) == [None]
