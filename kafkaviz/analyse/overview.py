@@ -7,6 +7,7 @@ A topic-partition with one closed segment of 1000 bytes and 2 entries, and an ac
 with an entry: `overview.partitions[0].bytes_an_entry == 500`.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -114,7 +115,7 @@ class Overview:
     broker: Broker
     segments: np.ndarray  # SEGMENT, in order of topic-partition and base offset
     entries: Entries | None = None
-    codecs: Mapping[tuple[str, int], tuple[str, ...]] | None = None  # by topic and partition
+    codecs: Mapping[str, tuple[str, ...]] | None = None  # in use, by topic-partition directory
     problems: tuple[Problem, ...] = ()  # what could not be read
 
     @cached_property
@@ -141,7 +142,7 @@ class Overview:
             partition.log_start_offset,
             _sums(rows),
             int(known.max()) if len(known) else None,
-            None if self.codecs is None else self.codecs.get((partition.topic, partition.partition), ()),
+            None if self.codecs is None else self.codecs.get(partition.directory, ()),
         )
 
     @cached_property
@@ -244,26 +245,27 @@ def _joined(found: Sequence[tuple[int, np.ndarray]]) -> Entries:
     return Entries(np.concatenate([np.empty(0, np.int32), *places]), np.concatenate([np.empty(0, np.int64), *(one for _, one in found)]))
 
 
-def with_batches(
-    overview: Overview, read: Mapping[str, Sequence], codecs: Mapping[tuple[str, int], tuple[str, ...]], problems: Sequence[Problem] = ()
-) -> Overview:
-    """Adds what a catalog knows: its segments table as columns, with directory and suffix, and the codecs by topic and partition.
+def with_batches(overview: Overview, read: Mapping[str, Sequence], problems: Sequence[Problem] = ()) -> Overview:
+    """Adds what a catalog knows: its segments table as columns, with the directory, the suffix and the codecs of each segment.
 
     A row counts for a segment when its log has the same length and time: a file that changed since is unknown again. A null says that
     the file could not be read: the segment is left out, and named in problems.
     """
     known = {key: number for number, key in enumerate(zip(*(read[name] for name in KEY), strict=True))}
     segments = overview.segments.copy()
+    codecs: dict[str, set[str]] = defaultdict(set)
     for row, key in zip(segments, _keys(overview.broker), strict=True):
         number = known.get(key)
         if number is None:
             continue
+        codecs[key[0]].update(read["codecs"][number])
         values = [read[name][number] for name in COUNTED]
         row["left_out"] = row["left_out"] or values[0] is None
         for name, value in zip(COUNTED, values, strict=True):
             row[name] = UNKNOWN if value is None else value
     together = {one.path: one for one in [*problems, *overview.problems]}
-    return replace(overview, segments=segments, codecs=codecs, problems=tuple(together.values()))
+    by_directory = {directory: tuple(sorted(names)) for directory, names in codecs.items()}
+    return replace(overview, segments=segments, codecs=by_directory, problems=tuple(together.values()))
 
 
 def _keys(broker: Broker) -> list[tuple]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kafkaviz.log.broker import Broker
 
 NAME = "_catalog.json"
-FORMAT = 1
+FORMAT = 2
 AGAIN = "run kafkaviz ingest --full"
 Stamp = tuple[int, int]  # a file's size in bytes and its mtime in ns
 
@@ -51,6 +51,14 @@ class Span:
     rows: int
 
 
+class FirstBatch(NamedTuple):
+    """What a roll before a segment is judged by."""
+
+    size_bytes: int
+    max_timestamp_ms: int
+    last_offset: int
+
+
 @dataclass(frozen=True)
 class StoredSegment:
     """A segment as it was when it was read, and where its rows are; the n-th one's own row is the n-th of table segments."""
@@ -61,7 +69,8 @@ class StoredSegment:
     suffix: str  # "", deleted, cleaned or swap
     files: Mapping[str, Stamp]  # by path from the broker directory
     spans: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)  # by table, in order
-    first_batch: tuple[int, int, int] | None = None  # its bytes, largest timestamp and last offset
+    first_batch: FirstBatch | None = None
+    codecs: tuple[str, ...] = ()  # of its batches, as table batches names them
     problem: str | None = None  # what could not be read
     unreadable: bool = False  # for want of permission, which no stamp shows
 
@@ -254,10 +263,11 @@ def _segment_json(segment: StoredSegment) -> dict:
 
 def _segment(found: Mapping, tables: Mapping[str, Mapping[str, int]]) -> StoredSegment:
     spans = {table: tuple(_span(span, tables[table]) for span in spans) for table, spans in found["spans"].items()}
-    first_batch = found["first_batch"] and tuple(map(int, found["first_batch"]))
+    first_batch = found["first_batch"] and FirstBatch(*map(int, found["first_batch"]))
+    codecs = tuple(_is(str, codec) for codec in found["codecs"])
     for kind, name in ((str, "broker"), (str, "directory"), (int, "base_offset"), (str, "suffix")):
         _is(kind, found[name])
-    return StoredSegment(**(found | {"files": _stamps(found["files"]), "spans": spans, "first_batch": first_batch}))
+    return StoredSegment(**(found | {"files": _stamps(found["files"]), "spans": spans, "first_batch": first_batch, "codecs": codecs}))
 
 
 def _span(found: Sequence, files: Mapping[str, int]) -> Span:

@@ -5,12 +5,14 @@ Batches of offsets 0-9 and 10-19 in one chunk and 20-24 in the next: 3 batches, 
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 import numpy as np
 from numpy.lib import recfunctions as rfn
 
 from kafkaviz.analyse.infer import IntervalEvidence, interval_evidence
-from kafkaviz.format.batch import UNKNOWN, has_delete_horizon, is_log_append_time
+from kafkaviz.format.batch import UNKNOWN, codec, has_delete_horizon, is_log_append_time
 from kafkaviz.pipeline.rows import no_timestamp
 
 JUDGED = ["position", "last_offset"]  # what interval_evidence looks at
@@ -32,6 +34,7 @@ class Content:
     first_batch_bytes: int | None = None
     first_batch_max_timestamp_ms: int | None = None
     first_batch_last_offset: int | None = None
+    codecs: int = 0  # bit n is set where a batch has the codec of id n
 
 
 def content(batches: np.ndarray) -> Content:
@@ -50,6 +53,7 @@ def content(batches: np.ndarray) -> Content:
         first_batch_bytes=int(first["size_bytes"]),
         first_batch_max_timestamp_ms=int(first["max_timestamp_ms"]),
         first_batch_last_offset=int(first["last_offset"]),
+        codecs=int(np.bitwise_or.reduce(1 << codec(batches).astype(np.int64))),
     )
 
 
@@ -69,6 +73,7 @@ def merged(parts: Iterable[Content]) -> Content:
         first.first_batch_bytes,
         first.first_batch_max_timestamp_ms,
         first.first_batch_last_offset,
+        reduce(or_, (part.codecs for part in parts)),
     )
 
 

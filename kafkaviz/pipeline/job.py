@@ -12,6 +12,7 @@ from kafkaviz.pipeline.catalog import Catalog, CatalogInfo, Problem, StoredSegme
 from kafkaviz.pipeline.commit import Workplace, workplace
 from kafkaviz.pipeline.inventory import Found, Inventory, inventory, is_readable
 from kafkaviz.pipeline.plan import Task, Wanted, in_one_piece, plan
+from kafkaviz.pipeline.rows import codec_names
 from kafkaviz.pipeline.run import Cancelled, Done, Failed, Ingest, Progress
 from kafkaviz.pipeline.summary import SegmentRead, Summary, from_arrow, whole
 from kafkaviz.pipeline.transform import Facts, facts_of_read, facts_of_rows, first_batch, partitions_table, segments_table
@@ -124,7 +125,8 @@ def put_together(
 def stored_read(found: Found, read: SegmentRead) -> StoredSegment:
     """How the catalog will name a segment that was just read."""
     unreadable = read.problem is not None and not is_readable(found.segment)
-    return replace(found.stored, spans=read.spans, first_batch=first_batch(read), problem=read.problem, unreadable=unreadable)
+    told = {"first_batch": first_batch(read), "codecs": codec_names(read.content.codecs), "problem": read.problem}
+    return replace(found.stored, spans=read.spans, unreadable=unreadable, **told)
 
 
 def stored_again(found: Found, kept: StoredSegment) -> StoredSegment:

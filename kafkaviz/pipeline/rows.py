@@ -70,6 +70,11 @@ def entry_slots(batches: np.ndarray, entries: np.ndarray) -> np.ndarray:
     return slots
 
 
+def codec_names(mask: int) -> tuple[str, ...]:
+    """The codecs of Content.codecs, as table batches names them."""
+    return tuple(name for codec_id, name in enumerate(CODEC_NAMES.to_pylist()) if mask >> codec_id & 1)
+
+
 def no_timestamp(batches: np.ndarray) -> np.ndarray:
     """Whether each batch is of the format without timestamps: magic 0."""
     return batches["magic"] < 1

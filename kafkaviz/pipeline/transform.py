@@ -13,7 +13,7 @@ import pyarrow as pa
 from kafkaviz.analyse.infer import SegmentFacts, roll_reasons
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
-from kafkaviz.pipeline.catalog import StoredSegment
+from kafkaviz.pipeline.catalog import FirstBatch, StoredSegment
 from kafkaviz.pipeline.inventory import Found
 from kafkaviz.pipeline.schema import FILE_KINDS, PARTITIONS, SEGMENTS
 from kafkaviz.pipeline.summary import SegmentRead
@@ -37,7 +37,7 @@ class Facts:
     torn_bytes: int | None = None
     interval_low_bytes: int | None = None
     interval_high_bytes: int | None = None
-    first_batch: tuple[int, int, int] | None = None  # its bytes, largest timestamp and last offset
+    first_batch: FirstBatch | None = None
 
 
 FACT_COLUMNS = [one.name for one in fields(Facts) if one.name in SEGMENTS.names]
@@ -54,10 +54,12 @@ def facts_of_read(found: Found, read: SegmentRead) -> Facts:
     return Facts(**told)
 
 
-def first_batch(read: SegmentRead) -> tuple[int, int, int] | None:
-    """What a roll before this segment is judged by; None without a batch."""
+def first_batch(read: SegmentRead) -> FirstBatch | None:
+    """The first batch of a segment; None without one."""
     content = read.content
-    return (content.first_batch_bytes, content.first_batch_max_timestamp_ms, content.first_batch_last_offset) if content.batches else None
+    if not content.batches:
+        return None
+    return FirstBatch(content.first_batch_bytes, content.first_batch_max_timestamp_ms, content.first_batch_last_offset)
 
 
 def facts_of_rows(rows: pa.Table, stored: Sequence[StoredSegment]) -> list[Facts]:
@@ -129,13 +131,11 @@ def _roll_reasons(found: Sequence[Found], facts: Sequence[Facts]) -> dict[tuple,
 
 
 def _segment_facts(one: Found, told: Facts) -> SegmentFacts:
-    size_bytes, max_timestamp_ms, last_offset = told.first_batch or (0, -1, -1)
+    first = told.first_batch or FirstBatch(0, -1, -1)
     return SegmentFacts(
         one.segment.base_offset,
         one.segment.log.size_bytes,
-        size_bytes,
-        max_timestamp_ms,
-        last_offset,
+        *first,
         -1 if told.max_timestamp_ms is None else told.max_timestamp_ms,
         told.offset_entries or 0,
         told.time_entries or 0,

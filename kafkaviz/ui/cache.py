@@ -35,7 +35,7 @@ SAMPLES = Path(__file__).parents[2] / "sample_data"
 ALLOW_ROOT = "KAFKAVIZ_ALLOW_ROOT"
 AGAIN_AFTER_S = 30  # a directory that keeps changing is not ingested more often
 KEPT = 8  # directories
-STORED = ("directory", "suffix")  # of a segment, in a catalog's description alone
+STORED = ("directory", "suffix", "codecs")  # of a segment, in a catalog's description alone
 WORKING = ("starting", "reading", "writing")  # states of an ingest that has not ended
 
 
@@ -148,7 +148,7 @@ def _full(key: str, stamp: int, _broker: Broker) -> Overview:
         return small
     try:
         info, columns = _segments(read)
-        return table.with_batches(small, columns, _codecs(read), list(_problems(info, _broker)))
+        return table.with_batches(small, columns, list(_problems(info, _broker)))
     except CannotOpen:  # a damaged catalog is not fresh either, so the next ingest replaces it
         return small
 
@@ -160,7 +160,7 @@ def overview(here: Listed) -> Overview:
 
 
 def _segments(read: "Catalog") -> tuple["CatalogInfo", dict[str, list]]:
-    """The table of segments as columns, with each one's directory and suffix from the description of the same run."""
+    """The table of segments as columns, with what the description of the same run tells of each segment."""
     wanted = [name for name in (*table.KEY, *table.COUNTED) if name not in STORED]
     info, rows = read.segments(list(dict.fromkeys(wanted)))
     return info, {name: [getattr(one, name) for one in info.segments] for name in STORED} | rows.to_pydict()
@@ -172,15 +172,6 @@ def _problems(info: "CatalogInfo", found: Broker) -> Iterator[Problem]:
     for one in info.problems:
         inside = next((one.path.removeprefix(f"{name}/") for name in names if one.path.startswith(f"{name}/")), one.path)
         yield Problem(found.path / inside, one.what)
-
-
-def _codecs(read: "Catalog") -> dict[tuple[str, int], tuple[str, ...]]:
-    """The codecs in use, by topic and partition."""
-    columns = ["topic", "partition", "codec"]
-    found: dict[tuple[str, int], set[str]] = {}
-    for row in read.table("batches", columns=columns).group_by(columns).aggregate([]).to_pylist():
-        found.setdefault((row["topic"], row["partition"]), set()).add(row["codec"])
-    return {key: tuple(sorted(codecs)) for key, codecs in found.items()}
 
 
 @st.cache_resource(max_entries=4 * KEPT, show_spinner=False)

@@ -44,6 +44,7 @@ def columns(broker, **counted) -> dict[str, list]:
         "log_bytes": [segment.log.size_bytes for _, segment in segments],
         "log_mtime_ns": [segment.log.mtime_ns for _, segment in segments],
     }
+    table["codecs"] = counted.get("codecs", [()] * len(segments))
     return table | {name: counted.get(name, [0] * len(segments)) for name in overview.COUNTED}
 
 
@@ -107,8 +108,9 @@ def test_a_catalog_adds_what_reading_tells(small):
         torn_bytes=[0, 0, 0, 12],
         last_offset=[8, None, 29, 36],
         max_timestamp_ms=[5, None, 7, 6],
+        codecs=[(), (), ("none", "lz4"), ("lz4",)],
     )
-    known = overview.with_batches(overview.inventory(broker), read, {("orders", 0): ("lz4", "none")})
+    known = overview.with_batches(overview.inventory(broker), read)
     orders = known.partitions[1]
     assert (orders.sums.batches, orders.sums.records, orders.sums.torn_bytes, orders.sums.newest_ms) == (7, 37, 12, 7)
     assert orders.last_offset == 36 and orders.codecs == ("lz4", "none")
@@ -123,7 +125,7 @@ def test_a_file_that_changed_since_is_unknown_again(small):
     log = small / "orders-0" / f"{30:020d}.log"
     with open(log, "ab") as file:
         file.write(b"more")
-    known = overview.with_batches(overview.inventory(open_broker(small)), read, {})
+    known = overview.with_batches(overview.inventory(open_broker(small)), read)
     assert known.segments["batches"].tolist() == [1, 0, 5, UNKNOWN]
     assert known.total.batches is None and known.partitions[0].sums.batches == 1
 
@@ -131,7 +133,7 @@ def test_a_file_that_changed_since_is_unknown_again(small):
 def test_a_row_without_numbers_is_left_out(small):
     """A null in the catalog: the file could not be read there either."""
     broker = open_broker(small)
-    known = overview.with_batches(overview.inventory(broker), columns(broker, batches=[1, None, 5, 2]), {})
+    known = overview.with_batches(overview.inventory(broker), columns(broker, batches=[1, None, 5, 2]))
     assert known.segments["left_out"].tolist() == [False, True, False, False]
     assert known.total.batches == 8
 
@@ -140,7 +142,7 @@ def test_of_nothing_read_nothing_is_known(small):
     """A topic-partition whose every segment is left out has no number of batches, not none of them."""
     broker = open_broker(small)
     problem = Problem(small / "logs-0", "may not be read")
-    known = overview.with_batches(overview.inventory(broker), columns(broker, batches=[None, None, 5, 2]), {}, [problem])
+    known = overview.with_batches(overview.inventory(broker), columns(broker, batches=[None, None, 5, 2]), [problem])
     assert known.partitions[0].sums.batches is None and known.total.batches == 7
     assert known.problems == (problem,)
 
@@ -152,6 +154,16 @@ def test_a_directory_to_be_deleted_counts_as_deleted(tmp_path):
     known = overview.inventory(open_broker(tmp_path))
     assert known.count("deleted") == 1 and known.count("active") == 1
     assert [row.label for row in known.partitions] == ["new-0", "old-0"]
+
+
+def test_a_topic_made_again_has_codecs_of_its_own(tmp_path):
+    """The directory of the one before, which is to be deleted, has the same topic and number."""
+    gone = "orders-0.d9e2420e43c24fe7bcf8a819bf93d888-delete"
+    for folder in ("orders-0", gone):
+        make_segment(tmp_path / folder, 0, 10, [])
+    broker = open_broker(tmp_path)
+    known = overview.with_batches(overview.inventory(broker), columns(broker, codecs=[("zstd",), ("gzip",)]))
+    assert [(row.directory, row.codecs) for row in known.partitions] == [("orders-0", ("zstd",)), (gone, ("gzip",))]
 
 
 @pytest.mark.parametrize(("limit", "value"), [("READ_FILES", 5), ("READ_BYTES", 10)])

@@ -9,7 +9,7 @@ import pytest
 
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.pipeline import catalog
-from kafkaviz.pipeline.catalog import CatalogInfo, Problem, Source, Span, StoredSegment, from_json, to_json
+from kafkaviz.pipeline.catalog import CatalogInfo, FirstBatch, Problem, Source, Span, StoredSegment, from_json, to_json
 from kafkaviz.pipeline.inventory import inventory
 from kafkaviz.pipeline.schema import TABLES
 from tests.pipeline.made import write_broker
@@ -20,7 +20,16 @@ INFO = CatalogInfo(
     {table: {} for table in TABLES} | {"batches": {"batches-x.parquet": 3}},
     (
         StoredSegment(
-            "b", "t-0", 7, "deleted", {"t-0/x.log": (1, 2)}, {"batches": (Span("batches-x.parquet", 0, 3),)}, (61, -1, 9), "no", True
+            "b",
+            "t-0",
+            7,
+            "deleted",
+            {"t-0/x.log": (1, 2)},
+            {"batches": (Span("batches-x.parquet", 0, 3),)},
+            FirstBatch(61, -1, 9),
+            ("none", "zstd"),
+            "no",
+            True,
         ),
         StoredSegment("b", "t-0", 8, "", {}),
     ),
@@ -95,7 +104,7 @@ def test_no_catalog_is_said(tmp_path):
     assert raised.value.kind == "missing"
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format": 1}', "[" * 100_000, "\xff", "9" * 10_000, '{"format": 1, "sources": 3}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format": 2}', "[" * 100_000, "\xff", "9" * 10_000, '{"format": 2, "sources": 3}'])
 def test_a_broken_description_is_one_line(tmp_path, text):
     """Not a traceback out of somebody's JSON."""
     (tmp_path / "_catalog.json").write_text(text, "latin-1")
@@ -185,7 +194,7 @@ def test_rows_of_other_segments_are_said(out):
 def test_another_format_is_said(tmp_path):
     """Of a later version, say."""
     (tmp_path / "_catalog.json").write_text('{"format": 99}')
-    with pytest.raises(CannotOpen, match="of format 99, not 1"):
+    with pytest.raises(CannotOpen, match=f"of format 99, not {catalog.FORMAT}"):
         catalog.read(tmp_path)
 
 

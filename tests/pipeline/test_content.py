@@ -13,6 +13,7 @@ from kafkaviz.format.batch import BATCH, LOG_APPEND_TIME
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import OFFSET_ENTRY
 from kafkaviz.pipeline.content import Content, Gaps, content, merged
+from kafkaviz.pipeline.rows import codec_names
 
 CUTS = st.lists(st.integers(0, 400), max_size=6)
 
@@ -51,14 +52,22 @@ def gathered(parts: list[np.ndarray], entries: np.ndarray) -> IntervalEvidence:
 @settings(deadline=None)  # other processes may have the machine for a while
 @given(st.lists(st.integers(-1, 50), max_size=40), CUTS)
 def test_parts_tell_together_what_the_whole_tells(times, cuts):
-    """Counts, first and last, least and largest, with -1 among the timestamps."""
-    batches = batches_of([100] * len(times), base_timestamp_ms=times, max_timestamp_ms=times)
+    """Counts, first and last, least and largest, with -1 among the timestamps; the codecs of all."""
+    codecs = np.array(times, int) % 5
+    batches = batches_of([100] * len(times), base_timestamp_ms=times, max_timestamp_ms=times, attributes=codecs)
     assert merged(map(content, parts_of(batches, cuts))) == content(batches)
 
 
 def test_no_batch_tells_nothing():
     """An empty log has no first offset, and no timestamp."""
     assert content(batches_of([])) == merged([]) == merged([Content()]) == Content(batches=0, records=0)
+
+
+def test_codecs_are_named():
+    """A bit for each id, also one that no codec has; the other attributes count for nothing."""
+    told = content(batches_of([100] * 4, attributes=[4, 0x70, 7, 4 | LOG_APPEND_TIME]))
+    assert told.codecs == 0b10010001 and codec_names(told.codecs) == ("none", "zstd", "7")
+    assert codec_names(content(batches_of([])).codecs) == ()
 
 
 def test_a_stored_minus_one_is_told_where_there_is_nothing_else():

@@ -86,6 +86,23 @@ def test_several_brokers_make_one_catalog(clean, killed, damaged, in_process, ou
     assert_catalog_holds(out, clean, killed, damaged)
 
 
+def test_codecs_are_told_without_the_batches(clean, in_process, out, monkeypatch):
+    """Of each segment those that its rows of table batches name, also where it was read in stretches, or kept."""
+    monkeypatch.setattr(plan_module, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(plan_module, "LEAST_BYTES", 100_000)
+    in_process(clean, catalog=out)
+    read = catalog.read(out)
+    expected: dict[tuple, set[str]] = {}
+    for row in read.table("batches", columns=["topic", "partition", "segment_base_offset", "codec"]).to_pylist():
+        expected.setdefault((f"{row['topic']}-{row['partition']}", row["segment_base_offset"]), set()).add(row["codec"])
+    live = {(one.directory, one.base_offset): set(one.codecs) for one in read.info.segments if "batches" in one.spans}
+    assert {key: live[key] for key in expected if key in live} == {key: expected[key] for key in expected if key in live}
+    assert set.union(*live.values()) == {"none", "gzip", "snappy", "lz4", "zstd"} and len(live) > 50
+    next(iter((out / "partitions").iterdir())).unlink()
+    in_process(clean, catalog=out)
+    assert [one.codecs for one in catalog.read(out).info.segments] == [one.codecs for one in read.info.segments]
+
+
 def test_the_inspected_directory_stays_as_it_was(broker, in_process, out, fingerprint):
     """Names, sizes, hashes and times of every file and folder."""
     before = fingerprint(broker)
@@ -300,6 +317,11 @@ def spoil_shape(path: Path) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | {"tables": {}}))
 
 
+def spoil_format(path: Path) -> None:
+    """As an older version wrote it."""
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": catalog.FORMAT - 1}))
+
+
 def spoil_kind(path: Path) -> None:
     """A directory in the file's place."""
     path.unlink()
@@ -307,7 +329,7 @@ def spoil_kind(path: Path) -> None:
 
 
 @pytest.mark.parametrize("full", [False, True])
-@pytest.mark.parametrize("spoil", [spoil_shape, spoil_kind, lambda path: path.write_text("[" * 100_000)])
+@pytest.mark.parametrize("spoil", [spoil_shape, spoil_kind, spoil_format, lambda path: path.write_text("[" * 100_000)])
 def test_an_unreadable_description_is_replaced(broker, in_process, out, spoil, full):
     """A run that finds one reads everything, whether it was asked to or not."""
     in_process(broker, catalog=out)

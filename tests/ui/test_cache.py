@@ -236,9 +236,9 @@ class FakeCatalog:
 
     def __init__(self, found, **counted) -> None:
         self._columns = columns(found, **counted)
-        stored = zip(self._columns["directory"], self._columns["suffix"], strict=True)
+        stored = zip(*(self._columns[name] for name in cache.STORED), strict=True)
         self.info = SimpleNamespace(
-            segments=[SimpleNamespace(directory=directory, suffix=suffix) for directory, suffix in stored],
+            segments=[SimpleNamespace(**dict(zip(cache.STORED, one, strict=True))) for one in stored],
             sources=[SimpleNamespace(broker="kafka")],
             problems=[SimpleNamespace(path="kafka/logs-0/00000000000000000000.log", what="may not be read")],
         )
@@ -246,10 +246,6 @@ class FakeCatalog:
     def segments(self, columns) -> tuple[SimpleNamespace, pa.Table]:
         """The description, and the table of segments."""
         return self.info, pa.table({column: self._columns[column] for column in columns})
-
-    def table(self, name: str, columns=None) -> pa.Table:
-        """The table of batches, with two codecs."""
-        return pa.table({"topic": ["orders"] * 2, "partition": [0, 0], "codec": ["zstd", "lz4"]}).select(columns)
 
     def is_fresh(self, brokers) -> bool:
         """It was just written."""
@@ -262,7 +258,7 @@ def test_a_fresh_catalog_gives_all_numbers_without_an_ingest(directory, starts, 
     folder = cache.catalog_path(here.broker)
     folder.mkdir(parents=True)
     (folder / "_catalog.json").touch()
-    counted = {"batches": [3], "records": [30], "valid_bytes": [600], "torn_bytes": [400], "last_offset": [29]}
+    counted = {"batches": [3], "records": [30], "valid_bytes": [600], "torn_bytes": [400], "last_offset": [29], "codecs": [("zstd", "lz4")]}
     monkeypatch.setattr(cache, "_catalog", lambda path, stamp: FakeCatalog(here.broker, **counted))
     known = cache.overview(here)
     assert (known.total.batches, known.partitions[0].codecs) == (3, ("lz4", "zstd"))

@@ -26,8 +26,9 @@ def rows(tmp_path) -> tuple[overview.Row, ...]:
         max_timestamp_ms=[1_700_000_000_000, None],
         offset_entries=[2, 0],
         time_entries=[1, 0],
+        codecs=[("lz4",), ()],
     )
-    return overview.with_batches(overview.with_entries(overview.inventory(broker)), read, {("orders", 0): ("lz4",)}).partitions
+    return overview.with_batches(overview.with_entries(overview.inventory(broker)), read).partitions
 
 
 def shown(rows) -> list[list[str]]:
