@@ -44,6 +44,14 @@ SEGMENT = np.dtype(
     ]
 )
 COUNTED = ("batches", "records", "valid_bytes", "torn_bytes", "last_offset", "max_timestamp_ms", "offset_entries", "time_entries")
+COUNTED_IN = {  # the file that each count is of: where it is missing, there are none
+    "batches": "log",
+    "records": "log",
+    "valid_bytes": "log",
+    "torn_bytes": "log",
+    "offset_entries": "index",
+    "time_entries": "timeindex",
+}
 KEY = ("directory", "base_offset", "suffix", "log_bytes", "log_mtime_ns")  # what a row of a catalog's segments table stands for
 READ_BYTES = 64 << 20  # more index than this is left to the pipeline
 READ_FILES = 4000
@@ -245,33 +253,41 @@ def _joined(found: Sequence[tuple[int, np.ndarray]]) -> Entries:
     return Entries(np.concatenate([np.empty(0, np.int32), *places]), np.concatenate([np.empty(0, np.int64), *(one for _, one in found)]))
 
 
-def with_batches(overview: Overview, read: Mapping[str, Sequence], problems: Sequence[Problem] = ()) -> Overview:
-    """Adds what a catalog knows: its segments table as columns, with the directory, the suffix and the codecs of each segment.
+def with_batches(overview: Overview, read: Mapping[str, Sequence]) -> Overview:
+    """Adds what a catalog knows: its segments table as columns, with directory, suffix, codecs and problems of each segment.
 
-    A row counts for a segment when its log has the same length and time: a file that changed since is unknown again. A null says that
-    the file could not be read: the segment is left out, and named in problems.
+    A row counts for a segment when its log has the same length and time: a file that changed since is unknown again. A segment with a
+    problem is left out; a null alone says nothing of that, for a file that is missing has no numbers either.
     """
     known = {key: number for number, key in enumerate(zip(*(read[name] for name in KEY), strict=True))}
     segments = overview.segments.copy()
     codecs: dict[str, set[str]] = defaultdict(set)
-    for row, key in zip(segments, _keys(overview.broker), strict=True):
+    problems: list[Problem] = []
+    for row, (key, segment) in zip(segments, _keys(overview.broker), strict=True):
         number = known.get(key)
         if number is None:
             continue
         codecs[key[0]].update(read["codecs"][number])
-        values = [read[name][number] for name in COUNTED]
-        row["left_out"] = row["left_out"] or values[0] is None
-        for name, value in zip(COUNTED, values, strict=True):
-            row[name] = UNKNOWN if value is None else value
+        problems += read["problems"][number]
+        row["left_out"] = row["left_out"] or bool(read["problems"][number])
+        for name in COUNTED:
+            row[name] = _count(segment, name, read[name][number])
     together = {one.path: one for one in [*problems, *overview.problems]}
     by_directory = {directory: tuple(sorted(names)) for directory, names in codecs.items()}
     return replace(overview, segments=segments, codecs=by_directory, problems=tuple(together.values()))
 
 
-def _keys(broker: Broker) -> list[tuple]:
-    """KEY of each segment, in the order of Overview.segments."""
+def _count(segment: Segment, name: str, value: int | None) -> int:
+    """What a row of the catalog says, or UNKNOWN."""
+    if value is not None:
+        return value
+    return 0 if name in COUNTED_IN and getattr(segment, COUNTED_IN[name]) is None else UNKNOWN
+
+
+def _keys(broker: Broker) -> list[tuple[tuple, Segment]]:
+    """KEY of each segment and the segment, in the order of Overview.segments."""
     return [
-        (partition.directory, segment.base_offset, "" if segment.in_use else segment.state, *_stamp(segment))
+        ((partition.directory, segment.base_offset, "" if segment.in_use else segment.state, *_stamp(segment)), segment)
         for partition in broker.partitions
         for segment in partition.segments
     ]

@@ -90,7 +90,7 @@ def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest") -> dict:
         "read": {"segments": ingest.done.read_segments, "bytes": ingest.done.read_bytes},
         "kept": {"segments": ingest.done.kept_segments},
         "rows": info.rows,
-        "problems": [vars(problem) for problem in info.problems],
+        "problems": [{"path": str(problem.path), "what": problem.what} for problem in info.problems],
         "seconds": round(ingest.done.seconds, 3),
     }
 

@@ -25,8 +25,13 @@ CHECKPOINTS = {  # LogManager, 4.3.1: each maps a topic-partition to an offset
 class Problem:
     """Something that could not be read, and so is left out of what is shown."""
 
-    path: Path
+    path: Path  # of the file or directory itself
     what: str
+
+    @classmethod
+    def of(cls, path: Path, fault: KafkavizError) -> "Problem":
+        """What a fault says of this path, without saying the path again."""
+        return cls(path, getattr(fault, "what", str(fault)))
 
 
 @dataclass(frozen=True)
@@ -102,7 +107,7 @@ def _opened(path: Path, name: names.PartitionName, offsets: Mapping[str, Mapping
     try:
         return open_partition(path, name, known)
     except CannotOpen as fault:
-        problems.append(Problem(path, fault.what))
+        problems.append(Problem.of(path, fault))
         return None
 
 
@@ -134,7 +139,7 @@ def _offsets(path: Path, problems: list[Problem]) -> dict:
     try:
         return checkpoint.parse_offsets(file.read_text(path)) if path.exists() else {}
     except KafkavizError as fault:
-        problems.append(_problem(path, fault))
+        problems.append(Problem.of(path, fault))
         return {}
 
 
@@ -143,7 +148,7 @@ def _properties(root: Path, problems: list[Problem]) -> dict[str, str]:
     try:
         return checkpoint.parse_properties(file.read_text(path)) if path.exists() else {}
     except KafkavizError as fault:
-        problems.append(_problem(path, fault))
+        problems.append(Problem.of(path, fault))
         return {}
 
 
@@ -153,12 +158,8 @@ def _clean(root: Path, problems: list[Problem]) -> tuple[bool, dict | None]:
     try:
         return path.exists(), checkpoint.parse_clean_shutdown(file.read_text(path, MARKER_BYTES)) if path.exists() else None
     except KafkavizError as fault:
-        problems.append(_problem(path, fault))
+        problems.append(Problem.of(path, fault))
         return True, None
-
-
-def _problem(path: Path, fault: KafkavizError) -> Problem:
-    return Problem(path, getattr(fault, "what", str(fault)))
 
 
 def _no_broker(root: Path) -> CannotOpen:

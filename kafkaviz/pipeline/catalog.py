@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 
 from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.log.broker import Problem
 from kafkaviz.pipeline.schema import TABLES
 
 if TYPE_CHECKING:
@@ -71,21 +72,13 @@ class StoredSegment:
     spans: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)  # by table, in order
     first_batch: FirstBatch | None = None
     codecs: tuple[str, ...] = ()  # of its batches, as table batches names them
-    problem: str | None = None  # what could not be read
-    unreadable: bool = False  # for want of permission, which no stamp shows
+    problems: tuple[Problem, ...] = ()  # its files that could not be read
+    unreadable: bool = False  # one of them for want of permission, which no stamp shows
 
     @property
     def key(self) -> tuple[str, str, int, str]:
         """What tells it from every other segment of the catalog."""
         return self.broker, self.directory, self.base_offset, self.suffix
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Something that could not be read, and so has no rows."""
-
-    path: str
-    what: str
 
 
 @dataclass(frozen=True)
@@ -96,7 +89,7 @@ class CatalogInfo:
     sources: tuple[Source, ...]
     tables: Mapping[str, Mapping[str, int]]  # each table's files and the rows in each
     segments: tuple[StoredSegment, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...] = ()  # whatever could not be read: of the directories, and of all segments
 
     @property
     def rows(self) -> dict[str, int]:
@@ -186,7 +179,7 @@ def to_json(info: CatalogInfo) -> dict:
         "kafkaviz": info.kafkaviz,
         "sources": [vars(source) | {"path": str(source.path), "given": str(source.given)} for source in info.sources],
         "tables": {table: {"rows": info.rows[table], "files": dict(files)} for table, files in info.tables.items()},
-        "problems": [vars(problem) for problem in info.problems],
+        "problems": _problems_json(info.problems),
         "segments": [_segment_json(segment) for segment in info.segments],
     }
 
@@ -196,8 +189,7 @@ def from_json(found: Mapping) -> CatalogInfo:
     tables = {table: _files(table, found["tables"][table]["files"]) for table in TABLES}
     segments = tuple(_segment(segment, tables) for segment in found["segments"])
     sources = tuple(_source(source) for source in found["sources"])
-    problems = tuple(Problem(**problem) for problem in found["problems"])
-    return CatalogInfo(_is(str, found["kafkaviz"]), sources, tables, segments, problems)
+    return CatalogInfo(_is(str, found["kafkaviz"]), sources, tables, segments, _problems(found["problems"]))
 
 
 def version() -> str:
@@ -258,7 +250,7 @@ def _source(found: Mapping) -> Source:
 
 def _segment_json(segment: StoredSegment) -> dict:
     spans = {table: [[span.file, span.first_row, span.rows] for span in spans] for table, spans in segment.spans.items()}
-    return vars(segment) | {"spans": spans}
+    return vars(segment) | {"spans": spans, "problems": _problems_json(segment.problems)}
 
 
 def _segment(found: Mapping, tables: Mapping[str, Mapping[str, int]]) -> StoredSegment:
@@ -267,7 +259,16 @@ def _segment(found: Mapping, tables: Mapping[str, Mapping[str, int]]) -> StoredS
     codecs = tuple(_is(str, codec) for codec in found["codecs"])
     for kind, name in ((str, "broker"), (str, "directory"), (int, "base_offset"), (str, "suffix")):
         _is(kind, found[name])
-    return StoredSegment(**(found | {"files": _stamps(found["files"]), "spans": spans, "first_batch": first_batch, "codecs": codecs}))
+    told = {"first_batch": first_batch, "codecs": codecs, "problems": _problems(found["problems"])}
+    return StoredSegment(**(found | {"files": _stamps(found["files"]), "spans": spans} | told))
+
+
+def _problems_json(problems: Iterable[Problem]) -> list[dict]:
+    return [{"path": str(problem.path), "what": problem.what} for problem in problems]
+
+
+def _problems(found: Iterable[Mapping]) -> tuple[Problem, ...]:
+    return tuple(Problem(Path(problem["path"]), _is(str, problem["what"])) for problem in found)
 
 
 def _span(found: Sequence, files: Mapping[str, int]) -> Span:

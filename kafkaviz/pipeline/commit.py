@@ -25,8 +25,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.log.broker import Problem
 from kafkaviz.log.file import failing_kindly
-from kafkaviz.pipeline.catalog import NAME, CatalogInfo, Problem, Source, Span, StoredSegment, read_info, to_json, version
+from kafkaviz.pipeline.catalog import NAME, CatalogInfo, Source, Span, StoredSegment, read_info, to_json, version
 from kafkaviz.pipeline.schema import ROW_TABLES, TABLES
 
 LOCK = "_catalog.lock"

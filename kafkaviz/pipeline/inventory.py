@@ -7,11 +7,11 @@ from pathlib import Path
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log import archive
-from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, Broker
+from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, Broker, Problem
 from kafkaviz.log.file import FileInfo, info
 from kafkaviz.log.partition import METADATA_FILE, Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.pipeline.catalog import CatalogInfo, Problem, Source, Stamp, StoredSegment, version
+from kafkaviz.pipeline.catalog import CatalogInfo, Source, Stamp, StoredSegment, version
 
 SMALL_FILES = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values())
 
@@ -68,7 +68,7 @@ def inventory(brokers: Iterable[Broker]) -> Inventory:
         tuple(_source(name, broker) for name, broker in zip(names, brokers, strict=True)),
         tuple(partitions),
         tuple(_found(name, partition, segment) for name, partition in partitions for segment in partition.segments),
-        tuple(Problem(str(problem.path), problem.what) for broker in brokers for problem in broker.problems),
+        tuple(problem for broker in brokers for problem in broker.problems),
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import Broker, open_broker
-from kafkaviz.pipeline.catalog import Catalog, CatalogInfo, Problem, StoredSegment, lost
+from kafkaviz.pipeline.catalog import Catalog, CatalogInfo, StoredSegment, lost
 from kafkaviz.pipeline.commit import Workplace, workplace
 from kafkaviz.pipeline.inventory import Found, Inventory, inventory, is_readable
 from kafkaviz.pipeline.plan import Task, Wanted, in_one_piece, plan
@@ -52,7 +52,7 @@ def ingest(run: Ingest, directories: Sequence[Path], catalog_path: Path, master:
         stored, facts = put_together(place, found, known, reads)
         place.write("segments", segments_table(found.segments, facts))
         place.write("partitions", partitions_table(found.partitions, found.segments, facts))
-        info = place.commit(found.sources, stored, [*found.problems, *segment_problems(stored)])
+        info = place.commit(found.sources, stored, [*found.problems, *(problem for one in stored for problem in one.problems)])
     run.ends("done", len(wanted), sum(one.log_bytes for one in wanted), len(found.segments) - len(wanted))
     return info
 
@@ -124,16 +124,11 @@ def put_together(
 
 def stored_read(found: Found, read: SegmentRead) -> StoredSegment:
     """How the catalog will name a segment that was just read."""
-    unreadable = read.problem is not None and not is_readable(found.segment)
-    told = {"first_batch": first_batch(read), "codecs": codec_names(read.content.codecs), "problem": read.problem}
+    unreadable = bool(read.problems) and not is_readable(found.segment)
+    told = {"first_batch": first_batch(read), "codecs": codec_names(read.content.codecs), "problems": read.problems}
     return replace(found.stored, spans=read.spans, unreadable=unreadable, **told)
 
 
 def stored_again(found: Found, kept: StoredSegment) -> StoredSegment:
     """How the catalog will name a segment whose rows it keeps: its .txnindex may have changed."""
     return replace(kept, files=found.stored.files)
-
-
-def segment_problems(stored: Iterable[StoredSegment]) -> list[Problem]:
-    """What could not be read of segments."""
-    return [Problem(f"{one.broker}/{next(iter(one.files), one.directory)}", one.problem) for one in stored if one.problem]

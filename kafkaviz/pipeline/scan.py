@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from kafkaviz.analyse.infer import IntervalEvidence
 from kafkaviz.errors import KafkavizError
+from kafkaviz.log.broker import Problem
 from kafkaviz.log.segment import OFFSET_ENTRY, Index, Segment
 from kafkaviz.pipeline.catalog import Span
 from kafkaviz.pipeline.content import Content, Gaps, between, content, merged
@@ -92,11 +93,11 @@ def _stretch(stretch: Stretch, files: Mapping[str, RowFile]) -> Summary:
     slots = _slots(wanted, segment, offsets, files, problems) if stretch.start == 0 else Slots()
     log = _log(stretch, segment, _by_position(offsets), files.get("batches"), problems)
     spans = {name: span for name, file in files.items() if (span := file.span(first_rows[name]))}
-    return Summary(wanted.number, stretch.start, stretch.stop, *log, slots, spans, "; ".join(problems) or None)
+    return Summary(wanted.number, stretch.start, stretch.stop, *log, slots, spans, tuple(problems))
 
 
 def _log(
-    stretch: Stretch, segment: Segment, entries: np.ndarray, rows: RowFile | None, problems: list[str]
+    stretch: Stretch, segment: Segment, entries: np.ndarray, rows: RowFile | None, problems: list[Problem]
 ) -> tuple[int | None, Content, IntervalEvidence]:
     """Where the scan ended (None: nothing could be read), what it found, and what that says of the interval; entries by position."""
     end, contents, gaps = None, [], Gaps(entries)
@@ -112,11 +113,11 @@ def _log(
                 rows.add(stretch.wanted, batches, entry_slots(batches, between(entries, batches)))
         end = steps.end.position
     except KafkavizError as fault:
-        problems.append(str(fault))
+        problems.append(Problem.of(segment.log.path, fault))
     return end, merged(contents), gaps.evidence()
 
 
-def _slots(wanted: Wanted, segment: Segment, offsets: Index | None, files: Mapping[str, RowFile], problems: list[str]) -> Slots:
+def _slots(wanted: Wanted, segment: Segment, offsets: Index | None, files: Mapping[str, RowFile], problems: list[Problem]) -> Slots:
     """Counts the slots of both indexes, and adds the rows of the written ones."""
     times = _index(segment, "time_slots", problems)
     for name, index in (("offset_entries", offsets), ("time_entries", times)):
@@ -130,14 +131,15 @@ def _slots(wanted: Wanted, segment: Segment, offsets: Index | None, files: Mappi
     )
 
 
-def _index(segment: Segment, which: str, problems: list[str]) -> Index | None:
+def _index(segment: Segment, which: str, problems: list[Problem]) -> Index | None:
     """segment.offset_slots or .time_slots; None where there is no such file, or none that can be read."""
-    if (segment.index if which == "offset_slots" else segment.timeindex) is None:
+    found = segment.index if which == "offset_slots" else segment.timeindex
+    if found is None:
         return None
     try:
         return getattr(segment, which)
     except KafkavizError as fault:
-        problems.append(str(fault))
+        problems.append(Problem.of(found.path, fault))
         return None
 
 

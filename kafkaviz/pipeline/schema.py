@@ -9,7 +9,8 @@ import pyarrow as pa
 STRING, BOOL, INT, LONG = pa.string(), pa.bool_(), pa.int32(), pa.int64()
 PARTITION = [("broker", STRING), ("topic", STRING), ("partition", INT)]  # the leading columns of every table
 FILE_KINDS = ("log", "index", "timeindex", "txnindex")
-SPARK_TYPES = {STRING: "string", BOOL: "boolean", INT: "int", LONG: "bigint", pa.list_(LONG): "array<bigint>"}
+SPARK_TYPES = {STRING: "string", BOOL: "boolean", INT: "int", LONG: "bigint"}
+SPARK_TYPES |= {pa.list_(kind): f"array<{name}>" for kind, name in SPARK_TYPES.items()}
 
 
 def _file_columns() -> list[tuple[str, pa.DataType]]:

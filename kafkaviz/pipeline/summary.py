@@ -3,15 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import reduce
+from pathlib import Path
 
 import pyarrow as pa
 
 from kafkaviz.analyse.infer import IntervalEvidence
+from kafkaviz.log.broker import Problem
 from kafkaviz.pipeline.catalog import Span
 from kafkaviz.pipeline.content import Content, merged
 from kafkaviz.pipeline.schema import BOOL, INT, LONG, ROW_TABLES, STRING
 
-LONGS = pa.list_(LONG)
+LONGS, STRINGS = pa.list_(LONG), pa.list_(STRING)
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Slots:
 class Summary:
     """What the pass over a stretch found, and where it wrote the rows.
 
-    end_position: where the scan ended; None if there is no .log. problem: what could not be read, in words.
+    end_position: where the scan ended; None if there is no .log. problems: the files that could not be read.
     """
 
     number: int  # of the segment in this run
@@ -39,7 +41,7 @@ class Summary:
     evidence: IntervalEvidence = field(default_factory=IntervalEvidence)
     slots: Slots = field(default_factory=Slots)
     spans: Mapping[str, Span] = field(default_factory=dict)  # by table
-    problem: str | None = None
+    problems: tuple[Problem, ...] = ()
 
     @property
     def ended_at_stop(self) -> bool:
@@ -58,7 +60,7 @@ SCHEMA = pa.schema([
     ("per_append", BOOL),
     *[(part.name, LONG) for part in fields(Slots)],
     *[(f"{table}_{part}", kind) for table in ROW_TABLES for part, kind in (("file", STRING), ("first_row", LONG), ("rows", LONG))],
-    ("problem", STRING),
+    *[(name, STRINGS) for name in ("problem_paths", "problem_whats")],
 ])
 
 
@@ -81,7 +83,7 @@ class SegmentRead:
     slots: Slots
     end_position: int | None
     spans: Mapping[str, tuple[Span, ...]]  # by table, in order
-    problem: str | None
+    problems: tuple[Problem, ...]  # one a file, though several stretches may have met it
 
 
 def whole(summaries: Iterable[Summary]) -> SegmentRead | None:
@@ -96,12 +98,13 @@ def whole(summaries: Iterable[Summary]) -> SegmentRead | None:
         summaries[0].slots,
         summaries[-1].end_position,
         {table: found for table, found in spans.items() if found},
-        next((summary.problem for summary in summaries if summary.problem), None),
+        tuple({problem.path: problem for summary in summaries for problem in summary.problems}.values()),
     )
 
 
 def _row(summary: Summary) -> dict:
-    row = {name: getattr(summary, name) for name in ("number", "start", "stop", "end_position", "problem")}
+    row = {name: getattr(summary, name) for name in ("number", "start", "stop", "end_position")}
+    row |= {"problem_paths": [str(one.path) for one in summary.problems], "problem_whats": [one.what for one in summary.problems]}
     for part in PARTS:
         row |= asdict(getattr(summary, part))
     return row | {f"{table}_{name}": value for table, span in summary.spans.items() for name, value in asdict(span).items()}
@@ -114,7 +117,8 @@ def _summary(row: Mapping) -> Summary:
         if row[f"{table}_file"] is not None
     }
     parts = {part: kind(**{one.name: _value(row[one.name]) for one in fields(kind)}) for part, kind in PARTS.items()}
-    return Summary(row["number"], row["start"], row["stop"], row["end_position"], **parts, spans=spans, problem=row["problem"])
+    problems = tuple(Problem(Path(path), what) for path, what in zip(row["problem_paths"], row["problem_whats"], strict=True))
+    return Summary(row["number"], row["start"], row["stop"], row["end_position"], **parts, spans=spans, problems=problems)
 
 
 def _value(value: object) -> object:

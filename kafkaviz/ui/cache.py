@@ -22,20 +22,20 @@ from kafkaviz.analyse.infer import Looks, looks_like
 from kafkaviz.analyse.overview import Overview
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log import archive
-from kafkaviz.log.broker import Broker, Problem, open_broker
+from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.file import absolute, failing_kindly
 from kafkaviz.units import legible
 
 if TYPE_CHECKING:
     from kafkaviz.figures.broker_map import Drawn
-    from kafkaviz.pipeline.catalog import Catalog, CatalogInfo
+    from kafkaviz.pipeline.catalog import Catalog
     from kafkaviz.pipeline.job import Ingest
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 ALLOW_ROOT = "KAFKAVIZ_ALLOW_ROOT"
 AGAIN_AFTER_S = 30  # a directory that keeps changing is not ingested more often
 KEPT = 8  # directories
-STORED = ("directory", "suffix", "codecs")  # of a segment, in a catalog's description alone
+STORED = ("directory", "suffix", "codecs", "problems")  # of a segment, in a catalog's description alone
 WORKING = ("starting", "reading", "writing")  # states of an ingest that has not ended
 
 
@@ -147,8 +147,7 @@ def _full(key: str, stamp: int, _broker: Broker) -> Overview:
     if read is None:
         return small
     try:
-        info, columns = _segments(read)
-        return table.with_batches(small, columns, list(_problems(info, _broker)))
+        return table.with_batches(small, _segments(read))
     except CannotOpen:  # a damaged catalog is not fresh either, so the next ingest replaces it
         return small
 
@@ -159,19 +158,11 @@ def overview(here: Listed) -> Overview:
     return _small(here.key, here.broker) if stamp is None else _full(here.key, stamp, here.broker)
 
 
-def _segments(read: "Catalog") -> tuple["CatalogInfo", dict[str, list]]:
+def _segments(read: "Catalog") -> dict[str, list]:
     """The table of segments as columns, with what the description of the same run tells of each segment."""
     wanted = [name for name in (*table.KEY, *table.COUNTED) if name not in STORED]
     info, rows = read.segments(list(dict.fromkeys(wanted)))
-    return info, {name: [getattr(one, name) for one in info.segments] for name in STORED} | rows.to_pydict()
-
-
-def _problems(info: "CatalogInfo", found: Broker) -> Iterator[Problem]:
-    """What the pipeline could not read, by its path here; a catalog names a segment's file from its broker's name on."""
-    names = [source.broker for source in info.sources]
-    for one in info.problems:
-        inside = next((one.path.removeprefix(f"{name}/") for name in names if one.path.startswith(f"{name}/")), one.path)
-        yield Problem(found.path / inside, one.what)
+    return {name: [getattr(one, name) for one in info.segments] for name in STORED} | rows.to_pydict()
 
 
 @st.cache_resource(max_entries=4 * KEPT, show_spinner=False)

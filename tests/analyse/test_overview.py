@@ -41,10 +41,10 @@ def columns(broker, **counted) -> dict[str, list]:
         "directory": [partition.directory for partition, _ in segments],
         "base_offset": [segment.base_offset for _, segment in segments],
         "suffix": ["" if segment.state in ("active", "closed") else segment.state for _, segment in segments],
-        "log_bytes": [segment.log.size_bytes for _, segment in segments],
-        "log_mtime_ns": [segment.log.mtime_ns for _, segment in segments],
+        "log_bytes": [segment.log and segment.log.size_bytes for _, segment in segments],
+        "log_mtime_ns": [segment.log and segment.log.mtime_ns for _, segment in segments],
     }
-    table["codecs"] = counted.get("codecs", [()] * len(segments))
+    table |= {name: counted.get(name, [()] * len(segments)) for name in ("codecs", "problems")}
     return table | {name: counted.get(name, [0] * len(segments)) for name in overview.COUNTED}
 
 
@@ -130,21 +130,56 @@ def test_a_file_that_changed_since_is_unknown_again(small):
     assert known.total.batches is None and known.partitions[0].sums.batches == 1
 
 
-def test_a_row_without_numbers_is_left_out(small):
-    """A null in the catalog: the file could not be read there either."""
+def test_a_segment_with_a_problem_is_left_out(small):
+    """The pipeline could not read one of its files, and names it; a file that both could not read is one problem."""
     broker = open_broker(small)
-    known = overview.with_batches(overview.inventory(broker), columns(broker, batches=[1, None, 5, 2]))
-    assert known.segments["left_out"].tolist() == [False, True, False, False]
-    assert known.total.batches == 8
+    listed = overview.inventory(broker)
+    gone = small / "orders-0" / f"{0:020d}.index"
+    gone.unlink()
+    problems = (Problem(gone, "is not there"),)
+    told = [(), (), problems, ()]
+    known = overview.with_batches(listed, columns(broker, batches=[1, 0, 5, 2], problems=told, offset_entries=[0, 0, None, 0]))
+    assert known.segments["left_out"].tolist() == [False, False, True, False]
+    assert known.total.batches == 3 and known.problems == problems
+    both = overview.with_batches(overview.with_entries(listed), columns(broker, batches=[1, 0, 5, 2], problems=told))
+    assert both.problems == problems and int(both.segments["left_out"].sum()) == 1
+
+
+def test_a_log_read_to_its_middle_is_left_out(small):
+    """It has numbers, which are too small; the problem says so."""
+    broker = open_broker(small)
+    problem = Problem(small / "orders-0" / f"{0:020d}.log", "input/output error")
+    known = overview.with_batches(overview.inventory(broker), columns(broker, batches=[1, 0, 5, 2], problems=[(), (), (problem,), ()]))
+    assert known.total.batches == 3 and known.partitions[1].sums.covered_bytes == 500
+
+
+@pytest.mark.parametrize(
+    ("kind", "nothing"), [("log", "batches"), ("log", "records"), ("index", "offset_entries"), ("timeindex", "time_entries")]
+)
+def test_a_missing_file_is_no_problem(small, kind, nothing):
+    """A null in the catalog without one: there is nothing to count, so the sums are known."""
+    (small / "orders-0" / f"{0:020d}.{kind}").unlink()
+    broker = open_broker(small)
+    known = overview.with_batches(overview.inventory(broker), columns(broker, **{nothing: [1, 0, None, 2]}))
+    assert not known.segments["left_out"].any() and known.problems == ()
+    assert getattr(known.total, nothing) == 3
+
+
+def test_a_hidden_number_of_records_is_unknown(small):
+    """A null of a file that is there: a compressed batch of an old format hides its count."""
+    broker = open_broker(small)
+    known = overview.with_batches(overview.inventory(broker), columns(broker, batches=[1, 0, 5, 2], records=[1, 0, None, 2]))
+    assert (known.total.batches, known.total.records) == (8, None) and not known.segments["left_out"].any()
 
 
 def test_of_nothing_read_nothing_is_known(small):
     """A topic-partition whose every segment is left out has no number of batches, not none of them."""
     broker = open_broker(small)
-    problem = Problem(small / "logs-0", "may not be read")
-    known = overview.with_batches(overview.inventory(broker), columns(broker, batches=[None, None, 5, 2]), [problem])
+    problems = [(Problem(small / "logs-0" / f"{base:020d}.log", "may not be read"),) for base in (0, 9)]
+    read = columns(broker, batches=[None, None, 5, 2], problems=[*problems, (), ()])
+    known = overview.with_batches(overview.inventory(broker), read)
     assert known.partitions[0].sums.batches is None and known.total.batches == 7
-    assert known.problems == (problem,)
+    assert known.problems == (*problems[0], *problems[1])
 
 
 def test_a_directory_to_be_deleted_counts_as_deleted(tmp_path):

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.log.broker import Problem
 from kafkaviz.pipeline import catalog
-from kafkaviz.pipeline.catalog import CatalogInfo, FirstBatch, Problem, Source, Span, StoredSegment, from_json, to_json
+from kafkaviz.pipeline.catalog import CatalogInfo, FirstBatch, Source, Span, StoredSegment, from_json, to_json
 from kafkaviz.pipeline.inventory import inventory
 from kafkaviz.pipeline.schema import TABLES
 from tests.pipeline.made import write_broker
@@ -28,12 +29,12 @@ INFO = CatalogInfo(
             {"batches": (Span("batches-x.parquet", 0, 3),)},
             FirstBatch(61, -1, 9),
             ("none", "zstd"),
-            "no",
+            (Problem(Path("/data/b/t-0/x.log"), "no"),),
             True,
         ),
         StoredSegment("b", "t-0", 8, "", {}),
     ),
-    (Problem("b/t-0", "no"),),
+    (Problem(Path("/data/b/t-0"), "no"),),
 )
 
 

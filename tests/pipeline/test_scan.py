@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kafkaviz.format import offset_index
-from kafkaviz.log.broker import open_broker
+from kafkaviz.log.broker import Problem, open_broker
 from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline import scan as scan_module
 from kafkaviz.pipeline.plan import Stretch, Task, Wanted, in_one_piece
@@ -164,8 +164,7 @@ def test_a_file_that_vanished_is_a_problem_of_its_segment_alone(tmp_path, stagin
     wanted = wanted_of(directory)
     os.unlink(getattr(wanted[1].segment, gone).path)
     summaries = scan(together(wanted), staging)
-    assert [one.problem is None for one in summaries] == [True, False, True]
-    assert f"{10:020d}.{gone}: is not there" in summaries[1].problem
+    assert [one.problems for one in summaries] == [(), (Problem(getattr(wanted[1].segment, gone).path, "is not there"),), ()]
     assert set(summaries[1].spans) == kept
     assert [one.content.batches for one in summaries] == [5, 0 if gone == "log" else 7, 9]
 
@@ -183,9 +182,22 @@ def test_a_log_that_cannot_be_read_to_its_end_keeps_what_was_read(tmp_path, stag
 
     monkeypatch.setattr(os, "preadv", failing)
     (summary,) = scan(together([wanted]), staging)
-    assert "input/output error" in summary.problem
+    assert summary.problems == (Problem(wanted.segment.log.path, "input/output error"),)
     assert 0 < summary.content.batches < 30_000
     assert summary.end_position == 100 * summary.content.batches == 100 * summary.spans["batches"].rows
+
+
+def test_every_file_is_told_once(tmp_path, staging):
+    """A segment read in two stretches, both of which miss its index and its log."""
+    directory = write_broker(tmp_path / "made", {"a-0": [[100] * 50]})
+    (wanted,) = wanted_of(directory)
+    for gone in (wanted.segment.index, wanted.segment.log):
+        gone.path.unlink()
+    tasks = [Task(0, (Stretch(wanted, 0, 3000),)), Task(1, (Stretch(wanted, 3000, 5000),))]
+    summaries = [replace(one, end_position=one.stop) for task in tasks for one in scan(task, staging)]
+    both = (Problem(wanted.segment.index.path, "is not there"), Problem(wanted.segment.log.path, "is not there"))
+    assert [one.problems for one in summaries] == [both, both] and whole(summaries).problems == both
+    assert from_arrow(pa.Table.from_batches([to_arrow(summaries)])) == summaries
 
 
 def test_a_log_shorter_than_listed_ends_where_it_ends(tmp_path, staging):
@@ -194,7 +206,7 @@ def test_a_log_shorter_than_listed_ends_where_it_ends(tmp_path, staging):
     (wanted,) = wanted_of(directory)
     os.truncate(wanted.segment.log.path, 1234)
     (summary,) = scan(together([wanted]), staging)
-    assert (summary.end_position, summary.content.batches, summary.problem) == (1200, 12, None)
+    assert (summary.end_position, summary.content.batches, summary.problems) == (1200, 12, ())
 
 
 def test_of_two_entries_for_a_batch_the_one_it_holds_counts(tmp_path, staging):
@@ -224,7 +236,7 @@ def test_bytes_changed_at_random_end_no_task(clean, staging, tmp_path):
             paths[kind].write_bytes(content)
     directory = tmp_path / "made"
     summaries = scan(together(wanted_of(directory)), staging)
-    assert len(summaries) == 30 and not any(one.problem for one in summaries)
+    assert len(summaries) == 30 and not any(one.problems for one in summaries)
     expected = tables(open_broker(directory), "made")
     for table in ("offset_entries", "time_entries"):
         assert rows_of(summaries, table, staging) == expected[table]

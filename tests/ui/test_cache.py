@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,6 +10,8 @@ import pyarrow as pa
 import pytest
 
 from kafkaviz.errors import CannotOpen
+from kafkaviz.log import file
+from kafkaviz.log.broker import Problem
 from kafkaviz.pipeline import job
 from kafkaviz.pipeline.job import Progress
 from kafkaviz.ui import cache
@@ -226,9 +229,33 @@ def test_segments_and_their_rows_are_of_one_run(directory, read_once, in_process
     known = cache._catalog(str(read_once), cache.catalog_stamp(cache.broker(directory)))
     make_segment(directory / "alone-0", 0, 100, [50], times=1)
     in_process(directory, catalog=read_once, full=True)
-    info, columns = cache._segments(known)
+    columns = cache._segments(known)
     assert columns["directory"] == ["alone-0", "orders-0"] and columns["log_bytes"] == [100, 1000]
-    assert info == known.info
+
+
+@pytest.mark.parametrize("kind", ["log", "index", "timeindex"])
+def test_an_unreadable_file_is_one_problem_of_its_name(directory, starts, in_process, monkeypatch, kind):
+    """Whether this server meets it, the pipeline, or both: the page names that file and no other, once."""
+    unreadable = directory / "orders-0" / f"{0:020d}.{kind}"
+    for name in ("reader", "read_written"):
+        monkeypatch.setattr(file, name, refusing(unreadable, getattr(file, name)))
+    monkeypatch.setattr(job, "start_ingest", REAL_START)
+    here = cache.listed(directory)
+    in_process(directory, catalog=cache.catalog_path(here.broker))
+    known = cache.overview(here)
+    assert known.problems == (Problem(unreadable, "may not be read"),)
+    assert known.segments["left_out"].tolist() == [True] and known.codecs is not None
+
+
+def refusing(unreadable: Path, door: Callable) -> Callable:
+    """The same way to open a file, but for one that may not be read."""
+
+    def opened(path: Path) -> object:
+        if path == unreadable:
+            raise CannotOpen(path, "may not be read", kind="permission")
+        return door(path)
+
+    return opened
 
 
 class FakeCatalog:
@@ -239,8 +266,6 @@ class FakeCatalog:
         stored = zip(*(self._columns[name] for name in cache.STORED), strict=True)
         self.info = SimpleNamespace(
             segments=[SimpleNamespace(**dict(zip(cache.STORED, one, strict=True))) for one in stored],
-            sources=[SimpleNamespace(broker="kafka")],
-            problems=[SimpleNamespace(path="kafka/logs-0/00000000000000000000.log", what="may not be read")],
         )
 
     def segments(self, columns) -> tuple[SimpleNamespace, pa.Table]:
@@ -253,7 +278,7 @@ class FakeCatalog:
 
 
 def test_a_fresh_catalog_gives_all_numbers_without_an_ingest(directory, starts, monkeypatch):
-    """Batches, codecs, torn ends in words, and what the pipeline could not read; nothing is started."""
+    """Batches, codecs, torn ends in words; nothing is started."""
     here = cache.listed(directory)
     folder = cache.catalog_path(here.broker)
     folder.mkdir(parents=True)
@@ -264,7 +289,6 @@ def test_a_fresh_catalog_gives_all_numbers_without_an_ingest(directory, starts, 
     assert (known.total.batches, known.partitions[0].codecs) == (3, ("lz4", "zstd"))
     assert cache.torn(here) == {("orders-0", 0): "400 zero bytes at the end"}
     assert cache.broker_map(here, "By size", 0, "light").view.title == "One log ends in bytes that are no batch: 400 bytes in all"
-    assert [(one.path, one.what) for one in known.problems] == [(directory / "logs-0" / f"{0:020d}.log", "may not be read")]
     assert cache.is_fresh(here) and not cache.is_awaited(here)
     assert cache.ingests().of(here) is None and starts.asked == []
 
