@@ -15,12 +15,20 @@ TESTED = "local[2]"
 
 
 @pytest.fixture(scope="session")
-def spark(cache: Path) -> Iterator:
-    """The session of the whole test run."""
+def _stopped_at_the_end(cache: Path) -> Iterator[None]:
+    """Unstopped, the session would complain when the test run ends."""
+    yield
     from kafkaviz.pipeline.session import session
 
-    yield session(TESTED)
-    session(TESTED).stop()  # whichever it is by now; unstopped it would complain
+    session(TESTED).stop()
+
+
+@pytest.fixture
+def spark(_stopped_at_the_end: None) -> object:
+    """The session of the whole test run; made anew only after a test that had one of another master."""
+    from kafkaviz.pipeline.session import session
+
+    return session(TESTED)
 
 
 @pytest.fixture
