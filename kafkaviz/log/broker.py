@@ -127,7 +127,7 @@ def _is_partition(path: Path) -> bool:
     if not names.parse_directory(path.name):
         return False
     with file.failing_kindly(path), os.scandir(path) as entries:
-        return any(entry.name.endswith(".log") and entry.is_file() for entry in entries)
+        return any((parsed := names.parse_file(entry.name)) and parsed.kind == "log" for entry in entries)
 
 
 def _checkpoints(root: Path, problems: list[Problem]) -> dict[str, dict]:
@@ -176,6 +176,6 @@ def _directories(root: Path) -> list[Path]:
 
 def _looks_like_broker(path: Path) -> bool:
     try:
-        return (path / META_PROPERTIES).exists() or any(names.parse_directory(child.name) for child in _directories(path))
+        return (path / META_PROPERTIES).exists() or any(_is_partition(child) for child in _directories(path))
     except (CannotOpen, OSError):
         return False

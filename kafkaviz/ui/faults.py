@@ -37,12 +37,17 @@ def _missing(fault: CannotOpen) -> None:
         _samples("tertiary")
 
 
+def _listed(names: list[str]) -> str:
+    """A; A and B; A, B and C."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
 def _not_kafka(fault: CannotOpen) -> None:
     found = [str(path) for path in fault.nearby[:NEARBY]]
     why = f"{fault.what[:1].upper()}{fault.what[1:]}."
     if found:
         looks = "looks like a broker directory" if len(found) == 1 else "look like broker directories"
-        why += f" One level down, {' and '.join(found)} {looks}."
+        why += f" One level down, {_listed(found)} {looks}."
     with parts.state("not_kafka", "info", f"No topic-partition found in {fault.path}", why, level=1):
         for place, path in enumerate(found):
             kind = "secondary" if place else "primary"

@@ -149,6 +149,14 @@ def test_a_folder_named_like_a_partition_makes_no_broker(tmp_path):
         open_broker(tmp_path)
 
 
+def test_a_folder_of_such_folders_is_not_offered(tmp_path):
+    """One level down a broker needs its properties, or a segment."""
+    (tmp_path / "lib" / "gcc-12").mkdir(parents=True)
+    with pytest.raises(CannotOpen) as raised:
+        open_broker(tmp_path)
+    assert raised.value.nearby == ()
+
+
 def test_a_broker_one_level_down_is_offered(tmp_path, damaged):
     """The folder above a broker directory names it."""
     (tmp_path / "kafka").symlink_to(damaged)

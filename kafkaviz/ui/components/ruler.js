@@ -518,7 +518,7 @@ function indexSlot(m, k, X, e, on) {
 
 function timeSlot(m, k, X, t, e, on) {
   const { cw } = m.layout, colour = t.true ? 'time' : 'torn', d = Math.min(7, cw / 4), h = TIME.h / 2;
-  const texts = [when(t.ts, cw > 100 ? 12 : 8), `→ ${offsetIn(m, t.offset, cw - 14)}`];
+  const texts = [when(t.ts, cw - 6), `→ ${offsetIn(m, t.offset, cw - 14)}`];
   if (!e) pointer(m, k, X, TIME.y + TIME.h, t.pos, on, colour, '3 3', m.data.lanes.index.missing ? null : INDEX.y + INDEX.h);
   const hexagon = `M${X - cw / 2} ${TIME.y + h}l${d} ${-h}h${cw - 2 * d}l${d} ${h}l${-d} ${h}h${-(cw - 2 * d)}z`;
   const shape = S('path', { d: hexagon, fill: V(colour + '-soft'), ...ring(on, !t.true, colour) });
@@ -700,7 +700,8 @@ function tickStep(least) {
 const FAR_MS = 8640000000000000n; // as far as a Date goes
 const dated = ts => ts !== -1n && ts <= FAR_MS && ts >= -FAR_MS;
 const iso = ts => new Date(num(ts)).toISOString();
-const when = (ts, length = 12) => dated(ts) ? iso(ts).slice(-13, -1).slice(0, length) : ts === -1n ? '–' : `${grp(ts)} ms`;
+// The time of day; where it has less room than 12 characters of 7.2 px, the hours and then the minutes go: neighbours differ in what is left.
+const when = (ts, room = Infinity) => dated(ts) ? iso(ts).slice(-13, -1).slice(room > 86 ? 0 : room > 64 ? 3 : 6) : ts === -1n ? '–' : `${grp(ts)} ms`;
 const moment = ts => dated(ts) ? `${iso(ts).slice(0, -14)} ${when(ts)}` : when(ts);
 const many = (n, word) => `${grp(n)} ${word}${n === 1 ? '' : word.endsWith('ch') ? 'es' : 's'}`;
 const range = b => b.first >= 0n ? `${grp(b.first)}–${grp(b.last)}` : `up to ${grp(b.last)}`;
