@@ -194,7 +194,8 @@ def work(here: Listed) -> None:
         with strip_of(ingest):
             st.button(AGAIN[state_now], type="tertiary", key="kv_work_again", on_click=cache.ingests().again, args=(here,))
     elif ingest and here.broker.source in watched:
-        with st.container(key="kv_strip_done"):  # it keeps its place: what stands below must not jump away under the pointer
+        # It keeps its place: what stands below must not jump away under the pointer.
+        with st.container(horizontal=True, key="kv_strip_done", vertical_alignment="center"):
             st.html(progress_words.html(ingest.progress()))
 
 
