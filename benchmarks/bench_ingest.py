@@ -25,7 +25,7 @@ SEGMENTS, LOG_BYTES, BATCH_BYTES = 10, 1 << 30, 16 << 10
 BATCHES = LOG_BYTES // BATCH_BYTES
 RECORDS = 16
 START_MS = 1_790_000_000_000
-LOOK_EVERY_S = 0.25
+LOOK_EVERY_S = 0.5  # to look takes some milliseconds a process
 
 
 INGEST = """
@@ -33,7 +33,7 @@ import json, sys, time
 from kafkaviz.pipeline.job import start_ingest
 
 run, first = start_ingest([sys.argv[1]], sys.argv[2], "local[2]"), None
-while run.wait(0.2) is None:
+while run.wait(0.3) is None:
     progress = run.progress()
     if first is None and progress.done_tasks:
         first = time.monotonic(), progress.total_bytes - progress.done_bytes
@@ -119,7 +119,7 @@ def ingest(directory: Path, catalog: Path) -> tuple[dict, int]:
     """What INGEST prints, and the most memory that it and its descendants had at once."""
     command = [sys.executable, "-c", INGEST, str(directory), str(catalog)]
     most_bytes = 0
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         while process.poll() is None:
             most_bytes = max(most_bytes, sum(map(share_bytes, family(process.pid))))
             time.sleep(LOOK_EVERY_S)
