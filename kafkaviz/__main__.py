@@ -5,12 +5,12 @@ import importlib
 import sys
 from collections.abc import Sequence
 
+from kafkaviz.commands import INTERRUPTED
 from kafkaviz.errors import KafkavizError
 
 # Each is a module of kafkaviz.commands that imports only argparse at its top: `kafkaviz --help` reads them all.
 COMMANDS = ("app", "ingest", "warm")
 USAGE_OR_INPUT = 2
-INTERRUPTED = 130
 
 
 def parser() -> argparse.ArgumentParser:

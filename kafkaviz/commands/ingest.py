@@ -2,15 +2,19 @@
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
+
+from kafkaviz.commands import INTERRUPTED
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.catalog import CatalogInfo
     from kafkaviz.pipeline.job import Ingest, Progress
 
 LINE_EVERY_S, PLAIN_EVERY_S = 0.2, 5.0
+SETTLED_WITHIN_S = 10.0
 EPILOG = """\
 --json prints one object: catalog (the folder); broker, a list of {name, path, node_id, cluster_id}; read, {segments, bytes of .log};
 kept, {segments}: those that have not changed since the last run; rows, {table: number}; problems, a list of {path, what}; seconds.
@@ -47,10 +51,17 @@ def run(args: argparse.Namespace) -> int:
         info = _watch(ingest)
     except KeyboardInterrupt:
         ingest.cancel()
-        raise
+        _leave(ingest)
     result = _result(args.catalog, info, ingest)
     print(json.dumps(result) if args.json else _words(result))
     return 0
+
+
+def _leave(ingest: "Ingest") -> NoReturn:
+    """Ends the process without Python's farewell: it waits for Spark's, which may take half a minute. The JVM ends with this process."""
+    ingest.settle(SETTLED_WITHIN_S)
+    print("kafkaviz: stopped", file=sys.stderr, flush=True)
+    os._exit(INTERRUPTED)
 
 
 def _watch(ingest: "Ingest") -> "CatalogInfo":

@@ -105,6 +105,10 @@ class Ingest:
         self._thread.join(CANCELLED_WITHIN_S)
         self._over.set()
 
+    def settle(self, timeout_s: float) -> None:
+        """Waits until a cancelled run has cleared away what it had written aside, or for this long; the next run clears the rest."""
+        self._thread.join(timeout_s)
+
     def wait(self, timeout_s: float | None = None) -> CatalogInfo | None:
         """The catalog, once the run is over; None if that takes longer than timeout_s. Raises Cancelled, or what went wrong."""
         if not self._over.wait(timeout_s):
