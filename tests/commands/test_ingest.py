@@ -136,10 +136,16 @@ def test_a_terminal_sees_one_line_that_changes(broker, out, capsys, monkeypatch)
 
 
 def command(*given: object, cache: Path) -> subprocess.Popen:
-    """kafkaviz in a process group of its own, with tasks of one segment each."""
+    """kafkaviz in a process group of its own, with tasks of one segment each.
+
+    What runs in a shell's background ignores Ctrl-C, and so would all that it starts.
+    """
     environ = os.environ | {"KAFKAVIZ_CACHE": str(cache), "PYTHONUNBUFFERED": "1"}
     line, pipe = [sys.executable, "-c", SMALL_TASKS, *map(str, given)], subprocess.PIPE
-    return subprocess.Popen(line, cwd=ROOT, env=environ, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+    return subprocess.Popen(
+        line, cwd=ROOT, env=environ, stdout=pipe, stderr=pipe, text=True, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
 
 
 def content_of(folder: Path) -> dict[str, bytes]:
