@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _leave(ingest: "Ingest") -> NoReturn:
-    """Ends the process without Python's farewell: it waits for Spark's, which may take half a minute. The JVM ends with this process."""
+    """Ends the process once the run has cleared up, without waiting for Spark's own farewell: the JVM ends with this process."""
     ingest.settle(SETTLED_WITHIN_S)
     print("kafkaviz: stopped", file=sys.stderr, flush=True)
     os._exit(INTERRUPTED)
