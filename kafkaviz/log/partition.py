@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.format import checkpoint, names
+from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
+from kafkaviz.format import checkpoint, names, producer_snapshot
 from kafkaviz.format.names import PartitionName
+from kafkaviz.format.producer_snapshot import Snapshot
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Segment
@@ -95,6 +96,22 @@ class Partition:
             if segment.base_offset == base_offset and state in (None, segment.state):
                 return segment
         raise CannotOpen(self.path, f"holds no segment {base_offset}", kind="missing")
+
+    @cached_property
+    def snapshots(self) -> dict[int, FileInfo]:
+        """The producer snapshots in use, by the offset below which each tells the producers; in their order."""
+        named = ((names.parse_file(found.name), found) for found in self.others)
+        return {name.base_offset: found for name, found in named if name and (name.kind, name.suffix) == ("snapshot", "")}
+
+    def snapshot(self, offset: int) -> Snapshot:
+        """The producers below this offset; CannotOpen if no snapshot has it, CorruptFile where Kafka would delete the file."""
+        if offset not in self.snapshots:
+            raise CannotOpen(self.path, f"holds no producer snapshot of offset {offset}", kind="missing")
+        path = self.snapshots[offset].path
+        try:
+            return producer_snapshot.parse(file.read(path))
+        except CorruptBytes as fault:
+            raise fault.in_file(path) from None
 
     def log_end_offset(self) -> int | None:
         """One past the last offset of the last segment, found from its last index entry on (LogSegment.readNextOffset, 4.3.1)."""

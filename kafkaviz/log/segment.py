@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kafkaviz.errors import CannotOpen, CorruptBytes
-from kafkaviz.format import offset_index, time_index
+from kafkaviz.format import offset_index, time_index, txn_index
 from kafkaviz.format import record as record_format
 from kafkaviz.format.batch import BATCH, HEADER_BYTES, MAGIC_2, codec
 from kafkaviz.format.record import Record
@@ -112,6 +112,14 @@ class Segment:
         """The .timeindex as it lies on disk: its entries, and the slots that were never written."""
         slots, count, trailing = _slots(self.timeindex, time_index)
         return Index(_time_entries(slots, self.base_offset), count, trailing)
+
+    @cached_property
+    def txn_index(self) -> np.ndarray:
+        """The entries of the .txnindex (format.txn_index.ENTRY), as they lie there; empty where there is no file.
+
+        The file is never preallocated: what its size leaves over after whole entries is a torn one.
+        """
+        return txn_index.parse(file.read(self.txnindex.path) if self.txnindex else b"")
 
     def records(self, position: int) -> list[Record]:
         """The records of the batch that starts at this byte of the .log (magic 2)."""

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.errors import CannotOpen
+from kafkaviz.errors import CannotOpen, CorruptFile
+from kafkaviz.format import names
 from kafkaviz.log.archive import opened
 from kafkaviz.log.broker import Broker, open_broker
-from kafkaviz.log.partition import Partition
+from kafkaviz.log.partition import Partition, open_partition
 
 DATA = Path(__file__).parents[1] / "data"
 DUMPS = json.loads((DATA / "dump_counts.json").read_text())
@@ -219,3 +220,30 @@ def _snapshot(root: Path) -> dict[str, tuple[int, int, str]]:
 def test_every_archive_opens(shared):
     """All eight directories, brokers 2.8.2 to 4.3.1."""
     assert len({opened(shared / "data" / f"{name}.tar.gz") for name in ARCHIVES}) == 8
+
+
+def test_aborted_transactions_of_a_segment(clean):
+    """The first lines of Kafka's own dump of the file; a segment without the file has none."""
+    segment = open_broker(clean).partition("refunds-1").segment(32)
+    assert segment.txn_index[:3].tolist() == [(0, 7, 0, 32, 17), (0, 7, 33, 70, 17), (0, 6, 17, 71, 72)]
+    assert len(open_broker(clean).partition("orders-0").segments[0].txn_index) == 0
+
+
+def test_producers_of_a_partition(clean):
+    """The snapshots of a partition by offset, in order, and the producer that Kafka's own dump shows in one."""
+    partition = open_broker(clean).partition("orders-0")
+    assert list(partition.snapshots) == [19113, 38321, 38736]
+    assert partition.snapshot(19113).producers.tolist() == [(0, 0, 19112, 19112, 67, 1790003174230, -1, -1)]
+    with pytest.raises(CannotOpen, match="holds no producer snapshot of offset 7"):
+        partition.snapshot(7)
+
+
+def test_a_broken_snapshot_is_told_by_file_and_byte(tmp_path, clean):
+    """One flipped bit, and the words in which Kafka refuses the file."""
+    broken = tmp_path / "orders-0" / "00000000000000019113.snapshot"
+    shutil.copytree(clean / "orders-0", broken.parent)
+    data = bytearray(broken.read_bytes())
+    data[20] ^= 1
+    broken.write_bytes(data)
+    with pytest.raises(CorruptFile, match=r"19113.snapshot, byte 6: Snapshot is corrupt \(CRC is no longer valid\)"):
+        open_partition(broken.parent, names.parse_directory("orders-0")).snapshot(19113)

@@ -1,0 +1,79 @@
+"""Producer snapshots, against what ProducerStateManager of Kafka 4.3.1 wrote and read."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis.extra import numpy as arrays
+
+from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format.producer_snapshot import PRODUCER, build, first_sequence, parse
+from tests.conftest import DATA
+
+with gzip.open(DATA / "producer-snapshots.jsonl.gz", "rt") as lines:
+    SNAPSHOTS = [json.loads(line) for line in lines]
+ACCEPTED = [snapshot for snapshot in SNAPSHOTS if snapshot["valid"]]
+REFUSED = [snapshot for snapshot in SNAPSHOTS if not snapshot["valid"]]
+
+
+def as_recorded(producers: np.ndarray) -> list[dict]:
+    """The producers in the words of the recording, which holds what Kafka's ProducerStateEntry says."""
+    return [
+        {
+            "producerId": row["producer_id"], "producerEpoch": row["producer_epoch"], "coordinatorEpoch": row["coordinator_epoch"],
+            "lastTimestamp": row["timestamp_ms"], "hasBatch": row["last_offset"] >= 0, "firstSeq": first, "lastSeq": row["last_sequence"],
+            "currentTxnFirstOffset": None if row["current_txn_first_offset"] < 0 else row["current_txn_first_offset"],
+            "firstDataOffset": row["last_offset"] - row["offset_delta"], "lastDataOffset": row["last_offset"],
+            "lastOffsetDelta": row["offset_delta"],
+        }
+        for row, first in zip(producers, first_sequence(producers), strict=True)
+    ]  # fmt: skip
+
+
+def test_the_recording_holds_both_kinds():
+    """Whole ones, damaged ones that were taken, damaged ones that were not."""
+    assert (len(ACCEPTED), len(REFUSED)) == (60, 90)
+
+
+@pytest.mark.parametrize("snapshot", ACCEPTED, ids=lambda snapshot: snapshot["id"])
+def test_producers_are_those_kafka_read(snapshot):
+    """Also with bytes behind the last producer that the checksum covers; whole ones are built again to the byte."""
+    data = bytes.fromhex(snapshot["hex"])
+    found = parse(data)
+    recorded = {producer["producerId"]: producer for producer in snapshot["producers"]}
+    assert {producer["producerId"]: producer for producer in as_recorded(found.producers)} == recorded
+    if "damage" not in snapshot:
+        assert build(found.producers) == data
+
+
+@pytest.mark.parametrize("snapshot", REFUSED, ids=lambda snapshot: snapshot["id"])
+def test_damage_is_refused_in_kafkas_words(snapshot):
+    """A wrong version, a cut, a count beyond the bytes, a checksum that does not fit."""
+    with pytest.raises(CorruptBytes) as fault:
+        parse(bytes.fromhex(snapshot["hex"]))
+    assert fault.value.what == snapshot["message"]
+
+
+def test_a_count_below_zero_is_no_list():
+    """As the generated reader of Kafka 4.3.1 says; the checksum is right."""
+    covered = b"\xff\xff\xff\xff"
+    data = b"\x00\x01" + crc32c(covered).to_bytes(4, "big") + covered
+    with pytest.raises(CorruptBytes, match="non-nullable field producerEntries was serialized as null"):
+        parse(data)
+
+
+@pytest.mark.parametrize(("last", "delta", "first"), [(6, 2, 4), (6, 6, 0), (1, 2, 2147483647), (0, 2, 2147483646)])
+def test_sequences_go_on_from_zero(last, delta, first):
+    """As DefaultRecordBatch.decrementSequence."""
+    producers = np.zeros(1, PRODUCER)
+    producers["last_sequence"], producers["offset_delta"] = last, delta
+    assert first_sequence(producers).tolist() == [first]
+
+
+@given(arrays.arrays(PRODUCER, 3))
+def test_producers_come_back(producers):
+    """Whatever the fields hold."""
+    assert parse(build(producers)).producers.tobytes() == producers.tobytes()

@@ -1,0 +1,93 @@
+"""The transaction index, against what TransactionIndex of Kafka 4.3.1 wrote and answered."""
+
+import gzip
+import json
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis.extra import numpy as arrays
+
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format.txn_index import ENTRY, build, check, collect, entry_text, kept_by_truncation, parse, readable
+from tests.conftest import DATA
+
+with gzip.open(DATA / "txn-index.jsonl.gz", "rt") as lines:
+    INDEXES = [json.loads(line) for line in lines]
+
+
+def damaged(data: bytes, damage: str) -> bytes:
+    """The file as the name of the damage says it was changed."""
+    if cut := re.fullmatch(r"cut-to-([0-9]+)", damage):
+        return data[: int(cut[1])]
+    if version := re.fullmatch(r"entry-([0-9]+)-version-([0-9]+)", damage):
+        at = 34 * int(version[1]) + 1
+        return data[:at] + bytes([int(version[2])]) + data[at + 1 :]
+    return data + bytes({"zero-entry-added": 34, "zero-tail-20": 20}[damage])
+
+
+@pytest.mark.parametrize("index", INDEXES, ids=lambda index: index["id"])
+def test_entries_are_those_kafka_wrote(index):
+    """Both ways; the entry's size is Kafka's."""
+    data = bytes.fromhex(index["hex"])
+    assert ENTRY.itemsize == 34
+    assert [list(entry) for entry in parse(data).tolist()] == index["entries"]
+    assert build(np.array([tuple(entry) for entry in index["entries"]], ENTRY)) == data
+
+
+@pytest.mark.parametrize("index", INDEXES, ids=lambda index: index["id"])
+def test_answers_are_kafkas(index):
+    """Every aborted transaction it collected, every truncation."""
+    entries, asked = parse(bytes.fromhex(index["hex"])), {"collectAbortedTxns": 0, "truncateTo": 0}
+    for query in index["queries"]:
+        if query["m"] == "collectAbortedTxns":
+            found, complete = collect(entries, query["fetch_offset"], query["upper_bound_offset"])
+            assert ([list(entry)[1:] for entry in found.tolist()], complete) == (query["r"], query["complete"])
+            asked["collectAbortedTxns"] += 1
+        elif query["m"] == "truncateTo":
+            kept = kept_by_truncation(entries, query["offset"])
+            assert (kept, 34 * kept) == (query["entries_after"], query["size_after"])
+            asked["truncateTo"] += 1
+    assert all(asked.values())
+
+
+@pytest.mark.parametrize("index", INDEXES, ids=lambda index: index["id"])
+def test_damage_is_what_kafka_took_it_for(index):
+    """Torn entries left out, versions in the second byte unnoticed, an entry below the segment refused in Kafka's words."""
+    reads = [query for query in index["queries"] if query["m"] == "read"]
+    assert reads
+    for read in reads:
+        data = damaged(bytes.fromhex(index["hex"]), read["damage"])
+        entries = parse(data)
+        assert (len(data), len(entries)) == (read["size"], read["entries"])
+        if read["sanity"] == "ok":
+            check(entries, read["segment_base"])
+        else:
+            with pytest.raises(CorruptBytes) as fault:
+                check(entries, read["segment_base"])
+            assert fault.value.what == read["sanity"]["message"].replace(" in index <DIR>/c.txnindex", "")
+
+
+@pytest.mark.parametrize(("first_byte", "refused"), [(0, False), (1, True), (127, True), (128, False), (255, False)])
+def test_a_version_is_one_signed_byte(first_byte, refused):
+    """AbortedTxn.version() of 4.3.1 reads a byte, and compares it as a signed one."""
+    data = bytes(34) + bytes([first_byte]) + bytes(33)
+    if not refused:
+        assert len(readable(parse(data))) == 2
+        return
+    with pytest.raises(CorruptBytes, match=f"Unexpected aborted transaction version {first_byte}, current version is 0") as fault:
+        readable(parse(data))
+    assert fault.value.position == 34
+
+
+def test_an_entry_reads_as_kafka_prints_it():
+    """As toString of AbortedTxn."""
+    entry = np.array([(0, 2000, 980, 1005, 1006)], ENTRY)[0]
+    assert entry_text(entry) == "AbortedTxn(version=0, producerId=2000, firstOffset=980, lastOffset=1005, lastStableOffset=1006)"
+
+
+@given(arrays.arrays(ENTRY, 4))
+def test_entries_come_back_and_a_torn_one_is_left_out(entries):
+    """Whatever the fields hold."""
+    assert parse(build(entries) + bytes(33)).tobytes() == entries.tobytes()
