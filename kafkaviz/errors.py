@@ -42,3 +42,16 @@ class CannotOpen(KafkavizError):
     def __reduce__(self) -> tuple:
         """Rebuilt from its parts: the error crosses from Spark's workers to the driver."""
         return CannotOpen, (self.path, self.what, self.next_step, self.kind, self.nearby)
+
+
+class RefusedSetting(KafkavizError):
+    """A setting that Kafka does not know, or a value that it refuses, with Kafka's reason."""
+
+    def __init__(self, name: str, value: str | None, reason: str) -> None:
+        """value: as it was given; None where the name is at fault."""
+        super().__init__(reason if value is None else f"Invalid value {value} for configuration {name}: {reason}")
+        self.name, self.value, self.reason = name, value, reason
+
+    def __reduce__(self) -> tuple:
+        """Rebuilt from its parts: the error crosses from Spark's workers to the driver."""
+        return RefusedSetting, (self.name, self.value, self.reason)

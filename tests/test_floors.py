@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FLOORS = {
-    "errors": 0, "units": 0, "versions": 0,
+    "errors": 0, "units": 0, "versions": 0, "config_def": 0,
     "binary": 1,
     "format": 2,
     "log": 3,
