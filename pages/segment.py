@@ -93,8 +93,8 @@ def tables(place: Place, anatomy: Anatomy) -> None:
     """What is in the files around the pin."""
     pin = chosen(place, anatomy)
     counts = len(anatomy.batches), len(anatomy.index.entries), len(anatomy.times.entries)
-    names = [f"{name} :small[:gray[{units.group(count)}]]" for name, count in zip(("Batches", "Index", "Time index"), counts, strict=True)]
-    batches, index, times = st.tabs(names)
+    parts.tab_counts(state.TAB, counts)
+    batches, index, times = st.tabs(("Batches", "Index", "Time index"), key=state.TAB, bind="query-params")
     with batches:
         segment_parts.batches(segment_tables.batch_rows(anatomy, pin))
         download(place, anatomy, "batches", f"Download {units.group(counts[0])} batch{'' if counts[0] == 1 else 'es'} as CSV")

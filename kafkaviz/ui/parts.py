@@ -12,7 +12,7 @@ from html import escape as to_html
 import streamlit as st
 
 from kafkaviz.ui.components import art
-from kafkaviz.units import legible
+from kafkaviz.units import group, legible
 
 MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&])")
 SEVERITIES = ("error", "warning", "info", "ok")
@@ -99,6 +99,12 @@ def key(swatches: Iterable[tuple[str, str]]) -> str:
     """What the colours of a figure mean, as HTML: the class of a swatch (see look.css) and its words."""
     cells = "".join(f'<span><i class="kv-sw {kind}"></i>{escape(words)}</span>' for kind, words in swatches)
     return f'<div class="kv-key">{cells}</div>'
+
+
+def tab_counts(key: str, counts: Iterable[int]) -> None:
+    """How many rows stand behind each tab, beside its name: in the name itself they would become part of every link to it."""
+    rules = (f'.st-key-{key} [role="tab"][data-key="{place}"] p::after {{ content: "{group(count)}"; }}' for place, count in enumerate(counts))
+    st.html(f"<style>{' '.join(rules)}</style>")
 
 
 def facts(groups: Iterable[tuple[str, str, Iterable[tuple[str, str]]]]) -> None:

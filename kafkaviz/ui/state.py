@@ -13,6 +13,8 @@ TOPIC_PARTITION = "tp"  # the directory's name: orders-0
 SEGMENT = "segment"  # the segment's base offset
 PIN = "pin"  # the offset that is looked at
 ORDER = "order"  # Broker: how the rows of the map are sorted
+TAB = "tab"  # Segment: the open tab below the ruler
+WINDOW = "window"  # Segment: the bytes of the .log that the ruler shows, 468797-492397; the ruler reads and writes it in the browser
 ROWS = "rows"  # Broker: which sixty of the map's rows are shown, from 1
 
 # Session keys: what must outlive a rerun, but means nothing in a link.

@@ -52,6 +52,10 @@ class Ruler:
         for key in keys:
             self.page.keyboard.press(key)
 
+    def settled(self) -> None:
+        """Waits until the window shows what was sent for it."""
+        self.page.wait_for_function(f"!{IN_RULER}.querySelector('.dt').classList.contains('stale')", timeout=SLICE_PATIENCE_MS)
+
     def window(self) -> tuple[float, float]:
         """Left and width of the window in the overview, in pixels."""
         return tuple(self.page.evaluate(f"['x', 'width'].map(a => +{IN_RULER}.querySelector('.win').getAttribute(a))"))
@@ -128,7 +132,7 @@ def test_a_large_segment_comes_in_slices(ruler):
     ruler.page.mouse.move(box["x"] + 400, box["y"] + 20, steps=3)
     assert "stale" in ruler.page.evaluate(f"{IN_RULER}.querySelector('.dt').className")
     ruler.page.mouse.up()
-    ruler.page.wait_for_function(f"!{IN_RULER}.querySelector('.dt').classList.contains('stale')", timeout=SLICE_PATIENCE_MS)
+    ruler.settled()
     ruler.said("100–100")
     ruler.press("End")
     ruler.pinned(10904)
@@ -198,3 +202,43 @@ def test_topic_names_become_no_markup(ruler, clean, tmp_path):
     ruler.page.goto(f"{ruler.server}/segment?dir={tmp_path}")
     ruler.page.locator(".dt svg").wait_for()
     assert ruler.page.locator("img[src=x]").count() == 0 and "<img" in ruler.page.locator("h1").inner_text()
+
+
+@pytest.mark.parametrize(("partition", "segment", "pin"), [("payments-0", 7975, 11612), ("heartbeat-0", 0, 100)])
+def test_a_dragged_window_comes_back(ruler, partition, segment, pin):
+    """The address has its bytes, also of one beyond the slice that was sent; a window that goes with the pin alone is left out."""
+    ruler.open(partition, segment, pin=str(pin))
+    assert "window=" not in ruler.page.url
+    box = ruler.page.locator(".ov").bounding_box()
+    ruler.page.mouse.move(box["x"] + 300, box["y"] + 20)
+    ruler.page.mouse.down()
+    ruler.page.mouse.move(box["x"] + 400, box["y"] + 20, steps=3)
+    ruler.page.mouse.up()
+    ruler.page.wait_for_function("location.search.includes('window=')")
+    ruler.settled()
+    left, before = ruler.window(), ruler.page.url
+    ruler.page.reload()
+    ruler.said(f"Batch {pin:,}–".replace(",", "\u202f"))
+    ruler.settled()
+    assert ruler.page.url == before
+    assert ruler.window() == pytest.approx(left, abs=0.01)
+    ruler.page.locator(".of").fill(str(pin))
+    ruler.page.locator(".of").press("Enter")
+    ruler.page.wait_for_function("!location.search.includes('window=')")
+
+
+def test_the_open_tab_comes_back(ruler):
+    """Its name stands in the address, without the number of rows beside it; choosing a pin or another shade keeps it."""
+    ruler.open("payments-0", 7975, pin="11612")
+    ruler.page.get_by_role("tab", name="Time index").click()
+    ruler.page.wait_for_function("new URLSearchParams(location.search).get('tab') === 'Time index'")
+    ruler.press("ArrowRight")
+    ruler.page.wait_for_function("new URLSearchParams(location.search).get('pin') === '11626'")
+    ruler.page.get_by_text("Age", exact=True).click()
+    ruler.page.wait_for_function("new URLSearchParams(location.search).get('shade') === 'Age'")
+    ruler.page.reload()
+    ruler.said("Batch 11\u202f626–11\u202f627")
+    tab = ruler.page.get_by_role("tab", name="Time index")
+    ruler.page.wait_for_function("document.querySelector('[role=tab][aria-selected=true]')?.innerText === 'Time index'")
+    assert tab.evaluate("e => getComputedStyle(e.querySelector('p'), '::after').content") == '"206"'
+    assert ruler.page.get_by_text("Timestamp (UTC)").is_visible() and "tab=Time+index" in ruler.page.url

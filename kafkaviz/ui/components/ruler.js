@@ -30,7 +30,7 @@ function opened(sent) {
 
 function take(m, data) {
   const other = m.key !== data.key;
-  if (other) Object.assign(m, { key: data.key, window: null, pin: null, hover: null, address: undefined, waiting: null, wanted: null });
+  if (other) Object.assign(m, { key: data.key, window: null, framed: false, pin: null, hover: null, address: undefined, waiting: null, wanted: null });
   Object.assign(m, { data, base: BigInt(data.base), asking: false, cover: null });
   read(m);
   const shown = address();
@@ -40,8 +40,9 @@ function take(m, data) {
   const wanted = m.wanted === null ? null : m.batch(m.wanted);
   if (wanted) { m.wanted = null; pick(m, { batch: wanted }); }
   m.pin = renewed(m, m.pin) ?? told(m);
-  m.window ??= centred(m, m.pin);
-  if (!covered(m, m.window)) m.window = within(m, m.window);
+  m.window ??= framed(m) ?? centred(m, m.pin);
+  if (m.framed && !covered(m, m.window)) ahead(m); else if (!covered(m, m.window)) m.window = within(m, m.window);
+  m.framed = false;
 }
 
 function read(m) {
@@ -78,7 +79,8 @@ function table(bytes, names) {
 }
 
 const num = Number;
-const address = () => new URLSearchParams(location.search).get('pin') ?? '';
+const inAddress = name => new URLSearchParams(location.search).get(name) ?? '';
+const address = () => inAddress('pin');
 
 // The offset that the address or the reader asked for was looked up.
 function answer(m, other) {
@@ -87,7 +89,7 @@ function answer(m, other) {
   complain(m, why);
   m.waiting = null;
   if (!found) return;
-  m.window = null;
+  m.window = framed(m);
   if (other) m.pin = told(m); else pick(m, { batch: found }, offset);
 }
 
@@ -128,12 +130,28 @@ function pick(m, sel, offset = offsetOf(sel.batch)) {
 const offsetOf = batch => batch ? String(batch.first >= 0n ? batch.first : batch.last) : '';
 
 function remember(m, offset) {
-  const url = new URL(location), keep = { ...m.data.address, pin: offset };
-  for (const name in keep) url.searchParams.set(name, keep[name]);
-  history.replaceState(history.state, '', url);
+  write(m, { pin: offset });
   m.address = offset;
   m.$('of').value = offset;
   complain(m, '');
+}
+
+// Into the address goes what its reader sees; of the window only what the pin alone would not bring back.
+function write(m, more = {}) {
+  const url = new URL(location), shown = m.window?.map(Math.round).join('-');
+  const own = m.window && shown !== centred(m, m.pin).map(Math.round).join('-'), keep = { ...m.data.address, ...more, ...(own ? { window: shown } : {}) };
+  for (const name in keep) url.searchParams.set(name, keep[name]);
+  if (!own) url.searchParams.delete('window');
+  history.replaceState(history.state, '', url);
+}
+
+// The window that the address names, as far as the axis goes.
+function framed(m) {
+  const [, from, to] = /^(\d{1,15})-(\d{1,15})$/.exec(inAddress('window')) ?? [], span = to - from;
+  if (!(span > 0) || from > m.data.size) return null;
+  m.framed = true;
+  const wide = Math.max(Math.min(LEAST_WINDOW, widest(m)), Math.min(widest(m), span)), start = Math.max(0, Math.min(limit(m, wide) - wide, num(from)));
+  return [start, start + wide];
 }
 
 function complain(m, why) {
@@ -224,13 +242,14 @@ function middle(m) {
   return at > a && at < b ? at : (a + b) / 2;
 }
 
-// The window came to rest: if it left the slice, the server is asked for the one around it, once.
+// The window came to rest: the address has it, and if it left the slice, the server is asked for the one around it, once.
 function moved(m) {
   show(m);
   clearTimeout(m.rest);
-  const ahead = () => ask(m, { position: Math.round((m.window[0] + m.window[1]) / 2) });
-  if (!covered(m, m.window)) m.rest = setTimeout(ahead, REST_MS);
+  m.rest = setTimeout(() => { write(m); if (!covered(m, m.window)) ahead(m); }, REST_MS);
 }
+
+const ahead = m => ask(m, { position: Math.round((m.window[0] + m.window[1]) / 2) });
 
 // ---- what the reader does
 
