@@ -1,5 +1,222 @@
-"""CRC-32C (Castagnoli), the checksum of a batch since magic 2; messages of magic 0 and 1 have the CRC-32 of zlib."""
+"""CRC-32C (Castagnoli), the checksum of a batch since magic 2; messages of magic 0 and 1 have the CRC-32 of zlib.
 
+crc32c is for one buffer from Python. stretches and stretch are for many stretches of a buffer and for compiled loops, where a call
+from Python for each batch of 1 KB would take longer than its checksum does.
+
+Three streams: the processor's instruction takes 8 bytes at a time and must wait for its own answer, three cycles long. So 768 bytes
+go as three blocks of 256 side by side, and their three sums become one: the sum of a block followed by 256 more bytes is what the
+block's sum becomes behind 256 zeros (a table), xor the sum of those bytes.
+"""
+
+import numpy as np
 from crc32c import crc32c
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
 
-__all__ = ["crc32c"]
+__all__ = ["crc32c", "stretch", "stretches"]
+
+POLYNOMIAL = 0x82F63B78  # reflected: the lowest bit is the highest power
+LONG_BYTES, SHORT_BYTES = 2048, 256  # one of three blocks side by side
+
+_ONES = np.uint64(0xFFFFFFFF)
+_LOW = np.uint64(0xFF)
+_INSTRUCTIONS = {  # by the processor: (name, type of the sum and of the word) for 8 bytes and for one
+    "x86_64": (("llvm.x86.sse42.crc32.64.64", 64, 64), ("llvm.x86.sse42.crc32.32.8", 32, 8)),
+    "aarch64": (("llvm.aarch64.crc32cx", 32, 64), ("llvm.aarch64.crc32cb", 32, 32)),
+}
+
+
+def stretches(data: bytes | memoryview | np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """The CRC-32C of data[start:end] for each start and end, as uint32; IndexError where a stretch leaves the data."""
+    buffer = np.frombuffer(data, np.uint8)
+    buffer.flags.writeable = False  # one type of array, so that one compiled version serves all
+    return _stretches(buffer, np.ascontiguousarray(starts, np.int64), np.ascontiguousarray(ends, np.int64))
+
+
+@njit(cache=True)
+def _stretches(data: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """stretches, compiled."""
+    if len(starts) != len(ends):
+        raise ValueError("as many starts as ends")
+    sums = np.empty(len(starts), np.uint32)
+    for at in range(len(starts)):
+        sums[at] = stretch(data, starts[at], ends[at], 0)
+    return sums
+
+
+@njit(cache=True)
+def stretch(data: np.ndarray, start: int, end: int, before: int) -> int:
+    """The CRC-32C of data[start:end] (uint8), for other compiled functions; IndexError where the stretch leaves the data.
+
+    before: the CRC-32C of the bytes in front that belong to it, 0 if there are none.
+    """
+    if not 0 <= start <= end <= len(data):
+        raise IndexError("a stretch outside of the data")
+    crc = np.uint64(before) ^ _ONES
+    crc = _by_instruction(crc, data, start, end) if _has_instruction() else _by_tables(crc, data, start, end)
+    return np.int64(crc ^ _ONES)
+
+
+# ---- with the processor's instruction
+
+
+@njit(cache=True)
+def _by_instruction(crc: np.uint64, data: np.ndarray, start: int, end: int) -> np.uint64:
+    """The sum after data[start:end]: long blocks, short blocks, words, bytes."""
+    crc, start = _in_blocks(crc, data, start, end, LONG_BYTES, _BEHIND_LONG)
+    crc, start = _in_blocks(crc, data, start, end, SHORT_BYTES, _BEHIND_SHORT)
+    while end - start >= 8:
+        crc = _step_word(crc, _word(data, start))
+        start += 8
+    while start < end:
+        crc = _step_byte(crc, data[start])
+        start += 1
+    return crc
+
+
+@njit(cache=True)
+def _in_blocks(crc: np.uint64, data: np.ndarray, start: int, end: int, block_bytes: int, behind: np.ndarray) -> tuple[np.uint64, int]:
+    """(the sum after as many threes of blocks as there are, the byte behind them)."""
+    while end - start >= 3 * block_bytes:
+        first, second, third = crc, np.uint64(0), np.uint64(0)
+        for at in range(start, start + block_bytes, 8):
+            first = _step_word(first, _word(data, at))
+            second = _step_word(second, _word(data, at + block_bytes))
+            third = _step_word(third, _word(data, at + 2 * block_bytes))
+        crc = _shifted(_shifted(first, behind) ^ second, behind) ^ third
+        start += 3 * block_bytes
+    return crc, start
+
+
+@njit(cache=True)
+def _shifted(crc: np.uint64, behind: np.ndarray) -> np.uint64:
+    """What a sum becomes behind as many zero bytes as the table was made for."""
+    return np.uint64(
+        behind[0, crc & _LOW]
+        ^ behind[1, crc >> np.uint64(8) & _LOW]
+        ^ behind[2, crc >> np.uint64(16) & _LOW]
+        ^ behind[3, crc >> np.uint64(24) & _LOW]
+    )
+
+
+def _instructions(context) -> tuple | None:
+    """The instructions of the processor that numba compiles for; None if it has none.
+
+    Asked of what numba also writes beside a cached function: on a processor with another name or other features the function is
+    compiled again, so no instruction reaches a processor that does not know it.
+    """
+    triple, cpu, features = context.codegen().magic_tuple()
+    processor, known = triple.partition("-")[0].replace("arm64", "aarch64"), set(features.split(","))
+    wanted = {"x86_64": "+crc32", "aarch64": "+crc"}.get(processor)
+    return _INSTRUCTIONS.get(processor) if wanted in known or (processor == "aarch64" and cpu.startswith("apple-")) else None
+
+
+@intrinsic
+def _has_instruction(typing_context):
+    """Whether _step_word and _step_byte work; a constant once compiled."""
+
+    def code(context, builder, signature, arguments):
+        return cgutils.true_bit if _instructions(context) else cgutils.false_bit
+
+    return types.boolean(), code
+
+
+def _step(builder: ir.IRBuilder, context, place: int, crc: ir.Value, word: ir.Value) -> ir.Value:
+    """One instruction; without one the sum as it is, which no one asks for."""
+    instructions = _instructions(context)
+    if not instructions:
+        return crc
+    name, crc_bits, word_bits = instructions[place]
+    crc_type, word_type = ir.IntType(crc_bits), ir.IntType(word_bits)
+    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(crc_type, [crc_type, word_type]), name)
+    crc = builder.trunc(crc, crc_type) if crc_bits < 64 else crc
+    word = builder.zext(word, word_type) if word.type.width < word_bits else word
+    after = builder.call(function, [crc, word])
+    return builder.zext(after, ir.IntType(64)) if crc_bits < 64 else after
+
+
+@intrinsic
+def _step_word(typing_context, crc, word):
+    """The sum after 8 more bytes."""
+
+    def code(context, builder, signature, arguments):
+        return _step(builder, context, 0, *arguments)
+
+    return types.uint64(types.uint64, types.uint64), code
+
+
+@intrinsic
+def _step_byte(typing_context, crc, byte):
+    """The sum after one more byte."""
+
+    def code(context, builder, signature, arguments):
+        return _step(builder, context, 1, *arguments)
+
+    return types.uint64(types.uint64, types.uint8), code
+
+
+@intrinsic
+def _word(typing_context, data, position):
+    """The 8 bytes of data from a position on, unaligned and unchecked: stretch has looked at the bounds."""
+
+    def code(context, builder, signature, arguments):
+        array = make_array(signature.args[0])(context, builder, arguments[0])
+        pointer = builder.bitcast(builder.gep(array.data, [arguments[1]]), ir.IntType(64).as_pointer())
+        return builder.load(pointer, align=1)
+
+    return types.uint64(data, types.int64), code
+
+
+# ---- without it
+
+
+@njit(cache=True)
+def _by_tables(crc: np.uint64, data: np.ndarray, start: int, end: int) -> np.uint64:
+    """The sum after data[start:end], eight bytes a step: the table of a place holds what a byte there adds to the sum."""
+    while end - start >= 8:
+        crc ^= _word(data, start)
+        mixed = np.uint32(0)
+        for place in range(8):
+            mixed ^= _TABLES[7 - place, crc >> np.uint64(8 * place) & _LOW]
+        crc = np.uint64(mixed)
+        start += 8
+    while start < end:
+        crc = crc >> np.uint64(8) ^ np.uint64(_TABLES[0, (crc ^ data[start]) & _LOW])
+        start += 1
+    return crc
+
+
+# ---- the tables
+
+
+def _of_bytes() -> np.ndarray:
+    """(256,) uint32: the sum that each byte makes of 0."""
+    sums = np.arange(256, dtype=np.uint32)
+    for _ in range(8):
+        sums = sums >> 1 ^ np.where(sums & 1, np.uint32(POLYNOMIAL), np.uint32(0))
+    return sums
+
+
+def _of_places(of_byte: np.ndarray) -> np.ndarray:
+    """(8, 256) uint32: the sum that each byte makes of 0 when 0 to 7 zero bytes follow it."""
+    places = [of_byte]
+    for _ in range(7):
+        places.append(places[-1] >> 8 ^ of_byte[places[-1] & 0xFF])
+    return np.stack(places)
+
+
+def _behind(zero_bytes: int, of_byte: np.ndarray) -> np.ndarray:
+    """(4, 256) uint32: what each byte of a sum becomes behind a power of two of zero bytes."""
+    sums = np.arange(256, dtype=np.uint32) << np.array([[0], [8], [16], [24]], np.uint32)
+    table = sums >> 8 ^ of_byte[sums & 0xFF]
+    for _ in range(zero_bytes.bit_length() - 1):
+        table = table[0, table & 0xFF] ^ table[1, table >> 8 & 0xFF] ^ table[2, table >> 16 & 0xFF] ^ table[3, table >> 24]
+    return table
+
+
+_OF_BYTE = _of_bytes()
+_TABLES = _of_places(_OF_BYTE)
+_BEHIND_LONG, _BEHIND_SHORT = _behind(LONG_BYTES, _OF_BYTE), _behind(SHORT_BYTES, _OF_BYTE)

@@ -1,9 +1,29 @@
-"""The checksum, against its published check value and a bit-by-bit twin."""
+"""The checksum, against its published check value, a bit-by-bit twin and, stretch for stretch, the crc32c library."""
 
-from hypothesis import given
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 
-from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.binary import crc32c as module
+from kafkaviz.binary.crc32c import crc32c, stretch, stretches
+
+NOISE = np.random.default_rng(7).integers(0, 256, 20_000, np.uint8).tobytes()
+LENGTHS = [*range(20), 255, 256, 257, 767, 768, 769, 1003, 1544, 6143, 6144, 6151, 6912, 19_000]
+EVERYWHERE = """
+import numpy as np
+from kafkaviz.binary.crc32c import crc32c, stretches, _has_instruction
+from numba import njit
+data = np.random.default_rng(7).integers(0, 256, 9000, np.uint8).tobytes()
+assert stretches(data, [0, 3, 11], [9000, 7000, 12]).tolist() == [crc32c(data), crc32c(data[3:7000]), crc32c(data[11:12])]
+print(njit(lambda: _has_instruction())())
+"""
 
 
 def bit_by_bit(data: bytes) -> int:
@@ -18,10 +38,83 @@ def bit_by_bit(data: bytes) -> int:
 
 def test_the_check_value():
     """What every CRC-32C gives for the nine digits."""
-    assert crc32c(b"123456789") == 0xE3069283
+    assert crc32c(b"123456789") == 0xE3069283 == stretches(b"123456789", [0], [9])[0]
 
 
 @given(st.binary(max_size=64))
 def test_any_bytes_in_any_buffer(data):
     """Bytes and views of them."""
     assert crc32c(data) == crc32c(memoryview(b"x" + data)[1:]) == bit_by_bit(data)
+
+
+@settings(deadline=None)  # the first one compiles
+@given(st.binary(max_size=3000), st.data())
+def test_any_stretches_of_any_bytes(data, drawn):
+    """Every stretch has the sum that the library gives for it, wherever it starts."""
+    places = drawn.draw(st.lists(st.tuples(st.integers(0, len(data)), st.integers(0, len(data))).map(sorted), max_size=5))
+    starts, ends = [start for start, _ in places], [end for _, end in places]
+    assert stretches(data, starts, ends).tolist() == [crc32c(data[start:end]) for start, end in places]
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_each_length_of_blocks_words_and_bytes(length):
+    """Around the sizes where long blocks, short blocks, words and bytes take turns; by tables too."""
+    for start in range(9):
+        expected = crc32c(NOISE[start : start + length])
+        assert stretches(NOISE, [start], [start + length])[0] == expected
+        assert by_tables(NOISE, start, start + length) == expected
+
+
+def by_tables(data: bytes, start: int, end: int) -> int:
+    """The sum as a processor without the instruction finds it."""
+    return int(module._by_tables(np.uint64(0xFFFFFFFF), np.frombuffer(data, np.uint8), start, end)) ^ 0xFFFFFFFF
+
+
+@settings(max_examples=30, deadline=None)  # the first one compiles
+@given(st.integers(0, 9000), st.integers(0, 9000))
+def test_a_sum_goes_on_where_another_ended(cut, length):
+    """stretch takes the sum of the bytes before: a batch may be read in pieces."""
+    data = np.frombuffer(NOISE, np.uint8)
+    assert in_two(data, min(cut, length), length) == crc32c(NOISE[:length])
+
+
+@njit
+def in_two(data, cut, length):
+    """A sum found in two steps, asked for from compiled code."""
+    return stretch(data, cut, length, stretch(data, 0, cut, 0))
+
+
+def test_arrays_that_may_be_written_are_left_as_they_are():
+    """A buffer that a reader fills again and again can be summed, and filled again."""
+    buffer = np.zeros(100, np.uint8)
+    before = stretches(buffer, [0], [100])[0]
+    buffer[:] = 1
+    assert buffer.flags.writeable and stretches(buffer, [0], [100])[0] == crc32c(b"\1" * 100) != before
+
+
+@pytest.mark.parametrize(("start", "end"), [(-1, 4), (3, 2), (0, 11), (11, 11), (2**62, 2**62 + 1)])
+def test_no_byte_outside_is_read(start, end):
+    """A stretch that leaves the data is refused before a byte of it is read."""
+    with pytest.raises(IndexError):
+        stretches(b"0123456789", [0, start], [10, end])
+
+
+def test_each_start_needs_an_end():
+    """Two lists of other lengths are a mistake of the caller."""
+    with pytest.raises(ValueError, match="as many"):
+        stretches(b"0123456789", [0, 1], [10])
+
+
+@pytest.mark.slow
+def test_compiled_files_move_between_processors(tmp_path):
+    """One folder of compiled functions serves a processor with the instruction and one without: each finds its own."""
+    answers = [run(tmp_path, {}), run(tmp_path, {"NUMBA_CPU_NAME": "generic"}), run(tmp_path, {})]
+    assert answers[1] == "False" and answers[0] == answers[2]
+
+
+def run(folder: Path, processor: dict[str, str]) -> str:
+    """What a Python of its own says, with its compiled functions in a folder."""
+    environment = {**os.environ, **processor, "NUMBA_CACHE_DIR": str(folder)}
+    command = [sys.executable, "-c", EVERYWHERE]
+    done = subprocess.run(command, env=environment, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
