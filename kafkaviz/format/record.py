@@ -72,6 +72,11 @@ def records(data: bytes | memoryview, codec_id: int, record_count: int, limit_by
 
 def parse(data: bytes | memoryview, record_count: int, compressed: bool = False) -> list[Record]:
     """The records in bytes that are not, or no longer, compressed; CorruptBytes as rows says."""
+    return of_rows(data, rows(data, record_count, compressed))
+
+
+def of_rows(data: bytes | memoryview, table: np.ndarray) -> list[Record]:
+    """The records that the rows of these bytes stand for."""
     data = memoryview(data)
     return [
         Record(
@@ -79,7 +84,7 @@ def parse(data: bytes | memoryview, record_count: int, compressed: bool = False)
             _headers(data, headers_position, header_count) if header_count else (), attributes, position, size_bytes,
         )
         for position, size_bytes, attributes, timestamp_delta_ms, offset_delta, key_position, key_size, value_position, value_size,
-            header_count, headers_position in rows(data, record_count, compressed).tolist()
+            header_count, headers_position in table.tolist()
     ]
 
 
@@ -89,17 +94,25 @@ def rows(data: bytes | memoryview, record_count: int, compressed: bool = False) 
     Raises CorruptBytes where the iterator of Kafka's DefaultRecordBatch raises. It reads a record of a compressed batch by
     itself and one of an uncompressed batch from the rest of the batch, so the same damage is told in other words.
     """
+    table, fault = readable_rows(data, record_count, compressed)
+    if fault:
+        raise fault
+    return table
+
+
+def readable_rows(data: bytes | memoryview, record_count: int, compressed: bool = False) -> tuple[np.ndarray, CorruptBytes | None]:
+    """The rows before the first fault, and that fault; of a batch that is in order all of them, and None."""
     if record_count < 0:
-        raise CorruptBytes(0, f"Found invalid record count {record_count} in magic v2 batch")
+        return np.empty(0, ROW), CorruptBytes(0, f"Found invalid record count {record_count} in magic v2 batch")
     if record_count == 0:
-        return np.empty(0, ROW)
+        return np.empty(0, ROW), None
     buffer = np.frombuffer(data, np.uint8)
     buffer.flags.writeable = False  # one type of array, so that one compiled version serves all
     table = np.zeros(min(record_count, len(buffer) // LEAST_BYTES + 1), ROW)
     fault, position, found, there = _fill(buffer, record_count, compressed, table)
     if fault:
-        raise CorruptBytes(position, _text(fault, compressed, found, there))
-    return table
+        return table[: np.count_nonzero(table["size_bytes"])], CorruptBytes(position, _text(fault, compressed, found, there))
+    return table, None
 
 
 def build(records: Iterable[Record]) -> bytes:
@@ -149,11 +162,11 @@ def _decoded(key: bytes) -> str:
 
 # ---- the pass over the bytes
 
-_TOO_FEW, _LEFTOVER, _LENGTH_TOO_LONG, _PAST_END, _OTHER_SIZE = 1, 2, 3, 4, 5
+TOO_FEW, LEFTOVER, _LENGTH_TOO_LONG, _PAST_END, _OTHER_SIZE = 1, 2, 3, 4, 5
 _STRUCTURE, _HEADER_COUNT_NEGATIVE, _HEADER_COUNT_TOO_LARGE, _HEADER_KEY_NEGATIVE = 6, 7, 8, 9
 _TEXTS = {  # the words of DefaultRecordBatch and DefaultRecord in Kafka 4.3.1
-    _TOO_FEW: "Incorrect declared batch size, premature EOF reached",
-    _LEFTOVER: "Incorrect declared batch size, records still remaining in file",
+    TOO_FEW: "Incorrect declared batch size, premature EOF reached",
+    LEFTOVER: "Incorrect declared batch size, records still remaining in file",
     _OTHER_SIZE: "Invalid record size: expected to read {found} bytes in record payload, but instead read {there}",
     _STRUCTURE: "Found invalid record structure",
     _HEADER_COUNT_NEGATIVE: "Found invalid number of record headers {found}",
@@ -177,23 +190,34 @@ def _fill(data: np.ndarray, count: int, compressed: bool, table: np.ndarray) -> 
     """Fills the table; (fault or 0, the byte it is at, the number found there, what was there instead)."""
     position, end = 0, len(data)
     for record in range(count):
-        number, body = varint.scan(data, position, end, varint.VARINT_BYTES)
-        if body == varint.TOO_LONG and not compressed:
-            return _LENGTH_TOO_LONG, position, np.int64(number), 0
-        size = varint.unfold32(number)
-        if body < 0 or (compressed and size < 0):  # Java has no buffer of a negative size, and takes that for the end
-            return _TOO_FEW, position, 0, 0
-        if size > end - body:
-            return _PAST_END, position, size, end - body
-        row = table[record]
-        fault, behind, found = _body(data, body, body + size if compressed else end, row)
+        fault, position, found, there = take_record(data, position, end, compressed, table[record])
         if fault:
-            return fault, behind, found, 0
-        if behind - body != size:
-            return _OTHER_SIZE, position, size, behind - body
-        row.position, row.size_bytes = position, behind - position
-        position = behind
-    return (_LEFTOVER if position < end else 0), position, 0, 0
+            return fault, position, found, there
+    return (LEFTOVER if position < end else 0), position, 0, 0
+
+
+@njit(cache=True, boundscheck=True)
+def take_record(data: np.ndarray, position: int, end: int, compressed: bool, row: np.void) -> tuple[int, int, int, int]:
+    """Reads the record at a byte into a ROW, for other compiled functions; the records of its batch lie before end.
+
+    (0, the byte behind it, 0, 0), or (fault, the byte it is at, the number found there, what was there instead). The row is
+    complete only without a fault: its size is written last.
+    """
+    number, body = varint.scan(data, position, end, varint.VARINT_BYTES)
+    if body == varint.TOO_LONG and not compressed:
+        return _LENGTH_TOO_LONG, position, np.int64(number), 0
+    size = varint.unfold32(number)
+    if body < 0 or (compressed and size < 0):  # Java has no buffer of a negative size, and takes that for the end
+        return TOO_FEW, position, 0, 0
+    if size > end - body:
+        return _PAST_END, position, size, end - body
+    fault, behind, found = _body(data, body, body + size if compressed else end, row)
+    if fault:
+        return fault, behind, found, 0
+    if behind - body != size:
+        return _OTHER_SIZE, position, size, behind - body
+    row.position, row.size_bytes = position, behind - position
+    return 0, behind, 0, 0
 
 
 @njit(cache=True, boundscheck=True)

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kafkaviz.binary.codec import LIMIT_BYTES
 from kafkaviz.errors import CannotOpen, CorruptBytes
-from kafkaviz.format import offset_index, time_index, txn_index
-from kafkaviz.format import record as record_format
-from kafkaviz.format.batch import BATCH, HEADER_BYTES, MAGIC_2, codec
-from kafkaviz.format.record import Record
+from kafkaviz.format import batch_records, offset_index, time_index, txn_index
+from kafkaviz.format.batch import BATCH, MAGIC_END
+from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.format.walk import CHUNK_BYTES, End, Walk
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
@@ -121,20 +121,24 @@ class Segment:
         """
         return txn_index.parse(file.read(self.txnindex.path) if self.txnindex else b"")
 
-    def records(self, position: int) -> list[Record]:
-        """The records of the batch that starts at this byte of the .log (magic 2)."""
-        log = self._existing_log()
-        header = next(iter(self.scan(position)), np.empty(0, BATCH))[:1]
-        if not len(header):
-            raise CorruptBytes(position, "no whole batch starts here").in_file(log.path)
-        if header["magic"][0] < MAGIC_2:
-            what = f"holds a message of magic {header['magic'][0]} at byte {position}"
-            raise CannotOpen(log.path, what, "only records of magic 2 are read")
-        data = file.read(log.path, position + HEADER_BYTES, int(header["size_bytes"][0]) - HEADER_BYTES)
+    def records(self, position: int) -> list[BatchRecord]:
+        """The records of the batch that starts at this byte of the .log, of any magic; CorruptFile as batch_records.of_batch."""
+        data = self.batch_bytes(position)
         try:
-            return record_format.records(data, int(codec(header)[0]), int(header["record_count"][0]))
+            return batch_records.of_batch(data)
         except CorruptBytes as fault:
-            raise fault.in_file(log.path, position + HEADER_BYTES) from None
+            raise fault.in_file(self._existing_log().path, position) from None
+
+    def batch_bytes(self, position: int) -> bytes:
+        """The whole batch that starts at this byte of the .log; CorruptFile if none does, or one above LIMIT_BYTES."""
+        path = self._existing_log().path
+        try:
+            size_bytes = batch_records.size_bytes(file.read(path, position, MAGIC_END) if position >= 0 else b"")
+            if size_bytes > LIMIT_BYTES:
+                raise CorruptBytes(0, f"a batch of {size_bytes} bytes is more than the {LIMIT_BYTES} that are read")
+            return bytes(batch_records.whole(file.read(path, position, size_bytes)))
+        except CorruptBytes as fault:
+            raise fault.in_file(path, position) from None
 
     def _existing_log(self) -> FileInfo:
         if self.log is None:

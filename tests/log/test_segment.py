@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kafkaviz.errors import CannotOpen
+from kafkaviz.binary import codec
+from kafkaviz.errors import CannotOpen, CorruptFile
+from kafkaviz.format import legacy
 from kafkaviz.log import file
 from kafkaviz.log.segment import Segment
 
@@ -72,13 +74,40 @@ def test_a_stretch_of_a_file_stops_at_its_end():
     assert file.read(log, 5800, 1000) == log.read_bytes()[5800:] and file.read(log, 9999) == b""
 
 
-def test_records_of_an_old_message_are_refused_in_words(tmp_path):
-    """A message of magic 1 is no batch of magic 2: healthy bytes are not called corrupt."""
+def test_records_of_every_magic_from_one_log(tmp_path):
+    """A message of magic 0, a wrapper of magic 1 and a batch of magic 2, one behind the other."""
     stem = tmp_path / "00000000000000000000"
-    message = bytes(8) + (22).to_bytes(4, "big") + bytes(4) + b"\1" + bytes(9) + b"\xff" * 8
-    stem.with_name(stem.name + ".log").write_bytes(message * 4)
-    with pytest.raises(CannotOpen, match="magic 1"):
-        segment_at(stem).records(0)
+    inner = legacy.build(1, 0, b"k1", b"v1", 5) + legacy.build(1, 1, b"k2", None, 6)
+    old = [legacy.build(0, 0, b"k0", b"v0"), legacy.build(1, 2, None, codec.compress("gzip", inner), 6, attributes=1)]
+    new = Path(f"{TINY}.log").read_bytes()[:119]
+    Path(f"{stem}.log").write_bytes(b"".join([*old, new]))
+    segment = segment_at(stem)
+    records = [record for position in segment.batches()["position"].tolist() for record in segment.records(position)]
+    assert [(one.offset, one.timestamp_ms, one.key, one.value) for one in records[:3]] == [
+        (0, -1, b"k0", b"v0"), (1, 5, b"k1", b"v1"), (2, 6, b"k2", None),
+    ]
+    assert [one.is_valid for one in records] == [True, True, True, None] and records[3].offset == segment.batches()["base_offset"][-1]
+
+
+@pytest.mark.parametrize(("position", "what"), [
+    (-1, "no batch in 0 bytes"), (1, "a batch of 27404 bytes, of which 5830 are there"), (118, "is more than the"),
+    (5800, "is more than the"), (5829, "no batch in 2 bytes"), (10**12, "no batch in 0 bytes"),
+])
+def test_no_batch_at_a_byte_says_where(position, what):
+    """Between two batches, outside the file: one error with the file and the byte."""
+    with pytest.raises(CorruptFile, match=what) as fault:
+        segment_at(TINY).records(position)
+    assert fault.value.position == position
+
+
+def test_a_batch_of_more_than_fits_is_not_read(tmp_path):
+    """Its length is looked at before memory is asked for."""
+    log = tmp_path / "00000000000000000000.log"
+    with open(log, "wb") as file:
+        file.write(bytes(8) + (2**30).to_bytes(4, "big") + bytes(4) + b"\2" + bytes(44))
+        file.truncate(2**30 + 12)
+    with pytest.raises(CorruptFile, match="more than the"):
+        segment_at(log.with_suffix("")).records(0)
 
 
 def test_records_of_a_batch():

@@ -1,0 +1,205 @@
+"""The records of one batch of any magic, with their real offset, time and sequence; and whether its checksum is right.
+
+What a batch keeps as deltas or relative offsets is resolved here, as Kafka's iterators do, 4.3.1: the second record of a batch
+at base offset 40 is (offset 41, ...), the last message of a wrapper at offset 12 is (offset 12, ...).
+"""
+
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkaviz.binary import codec
+from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import legacy, record
+from kafkaviz.format.batch import (
+    CODEC_MASK,
+    CRC_START,
+    HEADER,
+    HEADER_BYTES,
+    LEAST_LENGTH,
+    LEGACY_HEADER,
+    LENGTH_END,
+    LOG_APPEND_TIME,
+    MAGIC_2,
+    MAGIC_END,
+)
+from kafkaviz.format.record import Header
+
+_LENGTH, _LENGTH_AT = HEADER.fields["batch_length_bytes"][:2]
+_MAGIC_AT = HEADER.fields["magic"][1]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRecord:
+    """One record or message.
+
+    timestamp_ms: -1 for none. sequence: None without one. crc, is_valid: of messages of magic 0 and 1, None above.
+    position, size_bytes: where it lies in the records once decompressed: behind the header of a batch of magic 2, in what a
+    wrapper holds; an uncompressed message lies at 0 of itself.
+    """
+
+    offset: int
+    timestamp_ms: int
+    sequence: int | None
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[Header, ...] = ()
+    crc: int | None = None
+    is_valid: bool | None = None
+    position: int = 0
+    size_bytes: int = 0
+
+
+def of_batch(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> list[BatchRecord]:
+    """The records of one whole batch, its header included.
+
+    Raises CorruptBytes where Kafka's iterator raises, and where a message's key or value cannot be had; the position is a byte of
+    data. A checksum is not looked at: ensure_valid does that. limit_bytes: of the decompressed records.
+    """
+    records, fault = until_fault(data, limit_bytes)
+    if fault:
+        raise fault
+    return records
+
+
+def until_fault(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> tuple[list[BatchRecord], CorruptBytes | None]:
+    """The records that Kafka's iterator gives before it raises, and what it raises, or None."""
+    try:
+        batch = whole(data)
+    except CorruptBytes as fault:
+        return [], fault
+    return (_records if _is_magic_2(batch) else _messages)(batch, limit_bytes)
+
+
+def whole(data: bytes | memoryview) -> memoryview:
+    """The first batch in data, to its last byte; CorruptBytes if it is not all there."""
+    data, size = memoryview(data), size_bytes(data)
+    if size > len(data):
+        raise CorruptBytes(0, f"a batch of {size} bytes, of which {len(data)} are there")
+    return data[:size]
+
+
+def size_bytes(data: bytes | memoryview) -> int:
+    """What the batch that starts here says it takes, header included, from its first 17 bytes.
+
+    CorruptBytes if they are not there, or with the words of ByteBufferLogInputStream for less than any batch takes.
+    """
+    if len(data) < MAGIC_END:
+        raise CorruptBytes(0, f"no batch in {len(data)} bytes")
+    length = int(np.frombuffer(data, _LENGTH, 1, _LENGTH_AT)[0])
+    if length < LEAST_LENGTH:
+        raise CorruptBytes(0, f"Record size {length} is less than the minimum record overhead ({LEAST_LENGTH})")
+    return LENGTH_END + length
+
+
+def crc_valid(data: bytes | memoryview) -> bool:
+    """Whether the checksum of one whole batch is right: CRC-32C of magic 2, CRC-32 below. False for what is no whole batch."""
+    try:
+        ensure_valid(data)
+    except CorruptBytes:
+        return False
+    return True
+
+
+def ensure_valid(data: bytes | memoryview) -> None:
+    """Raises CorruptBytes, with Kafka's words, unless the checksum of the batch is right."""
+    batch = whole(data)
+    stored, computed, position = _checksums(batch)
+    if stored != computed:
+        raise CorruptBytes(position, f"Record is corrupt (stored crc = {stored}, computed crc = {computed})")
+
+
+def _checksums(batch: memoryview) -> tuple[int, int, int]:
+    """(stored, computed, where it is stored)."""
+    header, start = (HEADER, CRC_START) if _is_magic_2(batch) else (LEGACY_HEADER, _MAGIC_AT)
+    position = header.fields["crc"][1]
+    if header is HEADER and len(batch) < HEADER_BYTES:
+        raise _too_small(batch)
+    stored = int(np.frombuffer(batch, header["crc"], 1, position)[0])
+    return stored, (crc32c if header is HEADER else zlib.crc32)(batch[start:]), position
+
+
+def _is_magic_2(batch: memoryview) -> bool:
+    """Magic 2 or above; as FileLogInputStream, which takes 3 to 127 for 2, and what is negative for a message."""
+    return MAGIC_2 <= batch[_MAGIC_AT] < 128
+
+
+def _too_small(batch: memoryview) -> CorruptBytes:
+    return CorruptBytes(0, f"Record batch is corrupt (the size {len(batch)} is smaller than the minimum allowed overhead {HEADER_BYTES})")
+
+
+# ---- magic 2
+
+
+def _records(batch: memoryview, limit_bytes: int) -> tuple[list[BatchRecord], CorruptBytes | None]:
+    """As the iterator of DefaultRecordBatch: of a compressed batch with a fault no record comes out."""
+    if len(batch) < HEADER_BYTES:
+        return [], _too_small(batch)
+    header = np.frombuffer(batch, HEADER, 1)[0]
+    body, count, codec_id = batch[HEADER_BYTES:], int(header["record_count"]), int(header["attributes"]) & CODEC_MASK
+    try:
+        if codec_id and count > 0:
+            found, fault = record.records(body, codec_id, count, limit_bytes), None
+        else:
+            rows, fault = record.readable_rows(body, count)
+            found = record.of_rows(body, rows)
+    except CorruptBytes as raised:
+        found, fault = [], raised
+    return _resolved(found, header), fault and CorruptBytes(HEADER_BYTES + fault.position, fault.what)
+
+
+def _resolved(found: list[record.Record], header: np.void) -> list[BatchRecord]:
+    """Deltas added to what the header says; in 64 and 32 bits that wrap around, as Java's."""
+    base_offset, base_sequence = int(header["base_offset"]), int(header["base_sequence"])
+    base_ms, append_ms = int(header["base_timestamp_ms"]), int(header["max_timestamp_ms"])
+    append_time = bool(header["attributes"] & LOG_APPEND_TIME)
+    return [
+        BatchRecord(
+            _long(base_offset + one.offset_delta), append_ms if append_time else _long(base_ms + one.timestamp_delta_ms),
+            _sequence(base_sequence, one.offset_delta), one.key, one.value, one.headers, position=one.position, size_bytes=one.size_bytes,
+        )
+        for one in found
+    ]
+
+
+def _long(number: int) -> int:
+    """The low 64 bits, signed."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
+def _sequence(base: int, delta: int) -> int | None:
+    """DefaultRecordBatch.incrementSequence: behind 2147483647 follows 0; its sums are of 32 bits."""
+    if base < 0:
+        return None
+    wraps = base > _int(2**31 - 1 - delta)
+    return _int(delta - (2**31 - 1 - base) - 1) if wraps else _int(base + delta)
+
+
+def _int(number: int) -> int:
+    """The low 32 bits, signed."""
+    return (number + 2**31) % 2**32 - 2**31
+
+
+# ---- magic 0 and 1
+
+
+def _messages(batch: memoryview, limit_bytes: int) -> tuple[list[BatchRecord], CorruptBytes | None]:
+    """As the iterator of AbstractLegacyRecordBatch, key and value included."""
+    messages = legacy.read(batch, limit_bytes)
+    data, names = memoryview(messages.data), legacy.ROW.names
+    found = []
+    for values, valid in zip(messages.rows.tolist(), legacy.crcs_valid(messages).tolist(), strict=True):
+        row = dict(zip(names, values, strict=True))
+        found.append(BatchRecord(
+            row["offset"], row["timestamp_ms"], None, _part(data, row, "key"), _part(data, row, "value"), (),
+            row["crc"], valid, row["position"], row["size_bytes"],
+        ))
+    return found, messages.fault
+
+
+def _part(data: memoryview, row: dict, name: str) -> bytes | None:
+    """The key or value of a message; null if its size is negative."""
+    position, size_bytes = row[f"{name}_position"], row[f"{name}_size_bytes"]
+    return None if size_bytes < 0 else bytes(data[position : position + size_bytes])
