@@ -1,0 +1,76 @@
+"""Open and aborted transactions of a log: what its batches and markers make of the producers' state.
+
+As ProducerAppendInfo and ProducerStateManager of Kafka 4.3.1, of whose state a transaction index needs this much alone. Producer
+7 begins at offset 10, producer 8 at 20, and 7 aborts at 30: the entry (7, 10, 30, 20), since below 20 everything is decided.
+"""
+
+from types import MappingProxyType
+
+import numpy as np
+
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import batch, record, txn_index
+from kafkaviz.format.walk import Read
+
+ABORT, COMMIT = 0, 1
+TYPE_AT, TYPE_END = 2, 4  # in the key of a control record, behind its version
+
+
+class TransactionFault(Exception):
+    """What ends a recovery at a batch: an exception of Kafka's (class, message), or a marker that cannot be read."""
+
+    def __init__(self, batch_number: int, class_name: str | None = None, message: str = "") -> None:
+        super().__init__(message)
+        self.batch, self.class_name, self.message = batch_number, class_name, message
+
+
+class OpenTransactions:
+    """The transactions that are open at one place of a log, and those aborted on the way there."""
+
+    def __init__(self, first_offsets: dict[int, int] | None = None) -> None:
+        """first_offsets: of each producer with an open transaction, its first offset."""
+        self._first_offsets = dict(first_offsets or {})
+        self._aborted: list[tuple[int, int, int, int, int]] = []
+
+    def open(self) -> MappingProxyType:
+        """Of each producer with an open transaction its first offset."""
+        return MappingProxyType(dict(self._first_offsets))
+
+    def aborted(self) -> np.ndarray:
+        """The entries of the transaction index, in their order."""
+        return np.array(self._aborted, txn_index.ENTRY)
+
+    def take(self, read: Read, batches: np.ndarray, stem: str = "") -> None:
+        """The next batches (format.batch.BATCH), of which markers are read; TransactionFault where Kafka's recovery ends."""
+        control = batch.is_control(batches)
+        concerned = (batches["producer_id"] >= 0) & (control | batch.is_transactional(batches))
+        for at in np.flatnonzero(concerned).tolist():
+            producer_id, base_offset = int(batches["producer_id"][at]), int(batches["base_offset"][at])
+            if not control[at]:
+                self._first_offsets.setdefault(producer_id, base_offset)
+            elif batches["record_count"][at]:
+                self._end(producer_id, base_offset, self._marker(read, batches[at], at), at, stem)
+
+    def _end(self, producer_id: int, marker_offset: int, kind: int, at: int, stem: str) -> None:
+        first_offset = self._first_offsets.pop(producer_id, None)
+        if first_offset is None or kind != ABORT:
+            return
+        last = self._aborted[-1][3] if self._aborted else None
+        if last is not None and marker_offset <= last:
+            words = f"The last offset of appended transactions must increase sequentially, but {marker_offset} is not greater than"
+            raise TransactionFault(at, "java.lang.IllegalArgumentException", f"{words} current last offset {last} of index {stem}.txnindex")
+        stable = min(self._first_offsets.values(), default=marker_offset + 1)
+        self._aborted.append((txn_index.VERSION, producer_id, first_offset, marker_offset, stable))
+
+    def _marker(self, read: Read, header: np.void, at: int) -> int:
+        """The type of a control batch's first record."""
+        data = np.empty(int(header["size_bytes"]) - batch.HEADER_BYTES, np.uint8)
+        if read(int(header["position"]) + batch.HEADER_BYTES, data) < len(data):
+            raise TransactionFault(at)
+        try:
+            key = record.records(data.tobytes(), int(header["attributes"] & batch.CODEC_MASK), int(header["record_count"]))[0].key
+        except CorruptBytes as fault:
+            raise TransactionFault(at, None, fault.what) from None
+        if key is None or len(key) < TYPE_END:
+            raise TransactionFault(at)
+        return int.from_bytes(key[TYPE_AT:TYPE_END], "big", signed=True)
