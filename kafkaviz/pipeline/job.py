@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.pipeline import work
 from kafkaviz.pipeline.catalog import Catalog, CatalogInfo, StoredSegment, lost
 from kafkaviz.pipeline.commit import Workplace, workplace
 from kafkaviz.pipeline.inventory import Found, Inventory, inventory, is_readable
 from kafkaviz.pipeline.plan import Task, Wanted, in_one_piece, plan
 from kafkaviz.pipeline.rows import codec_names
 from kafkaviz.pipeline.run import Cancelled, Done, Failed, Ingest, Progress
-from kafkaviz.pipeline.summary import SegmentRead, Summary, from_arrow, whole
+from kafkaviz.pipeline.summary import SegmentRead, Summary, whole
 from kafkaviz.pipeline.transform import Facts, facts_of_read, facts_of_rows, first_batch, partitions_table, segments_table
 
 if TYPE_CHECKING:
@@ -91,10 +92,8 @@ def read_segments(run: Ingest, wanted: Sequence[Wanted], staging: Path, master: 
 
 def run_tasks(run: Ingest, spark: "SparkSession", tasks: Sequence[Task], staging: Path) -> list[Summary]:
     """One Spark job."""
-    from kafkaviz.pipeline.source import planned
-
     run.reads(spark, tasks)
-    return from_arrow(planned(spark, tasks, staging).toArrow())
+    return work.done(spark, tasks, staging)
 
 
 def whole_segments(summaries: Iterable[Summary]) -> dict[int, SegmentRead | None]:

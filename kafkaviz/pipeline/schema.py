@@ -1,4 +1,4 @@
-"""The catalog's tables: every column of each, declared once; Arrow writes by them, Spark's types follow from them.
+"""The catalog's tables: every column of each, declared once, as Arrow writes them.
 
 A null says that the file does not tell: a format without that field, a file that is missing or could not be read.
 A timestamp of -1 that Kafka wrote is -1.
@@ -9,8 +9,6 @@ import pyarrow as pa
 STRING, BOOL, INT, LONG = pa.string(), pa.bool_(), pa.int32(), pa.int64()
 PARTITION = [("broker", STRING), ("topic", STRING), ("partition", INT)]  # the leading columns of every table
 FILE_KINDS = ("log", "index", "timeindex", "txnindex")
-SPARK_TYPES = {STRING: "string", BOOL: "boolean", INT: "int", LONG: "bigint"}
-SPARK_TYPES |= {pa.list_(kind): f"array<{name}>" for kind, name in SPARK_TYPES.items()}
 
 
 def _file_columns() -> list[tuple[str, pa.DataType]]:
@@ -100,8 +98,3 @@ TABLES: dict[str, pa.Schema] = {
     "time_entries": TIME_ENTRIES,
 }
 ROW_TABLES = ("batches", "offset_entries", "time_entries")  # written by the tasks, where the files are read
-
-
-def ddl(schema: pa.Schema) -> str:
-    """The same columns as Spark's DDL: "broker string, partition int"."""
-    return ", ".join(f"`{field.name}` {SPARK_TYPES[field.type]}" for field in schema)

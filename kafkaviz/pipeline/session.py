@@ -49,6 +49,7 @@ def settings() -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": DRIVER_MEMORY,  # counts only before the JVM starts
         "spark.driver.extraJavaOptions": f"{FRUGAL} -Dlog4j2.configurationFile=file:{LOG4J}",
+        "spark.python.daemon.module": "kafkaviz.pipeline.daemon",
         "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),
     }
 

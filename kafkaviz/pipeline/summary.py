@@ -1,19 +1,14 @@
-"""What a task sends back: one row a stretch, and what the stretches of a segment tell together."""
+"""What a task sends back: one summary a stretch, and what the stretches of a segment tell together."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import reduce
-from pathlib import Path
-
-import pyarrow as pa
 
 from kafkaviz.analyse.infer import IntervalEvidence
 from kafkaviz.log.broker import Problem
 from kafkaviz.pipeline.catalog import Span
 from kafkaviz.pipeline.content import Content, merged
-from kafkaviz.pipeline.schema import BOOL, INT, LONG, ROW_TABLES, STRING
-
-LONGS, STRINGS = pa.list_(LONG), pa.list_(STRING)
+from kafkaviz.pipeline.schema import ROW_TABLES
 
 
 @dataclass(frozen=True)
@@ -49,31 +44,6 @@ class Summary:
         return self.end_position == self.stop
 
 
-PARTS = {"content": Content, "evidence": IntervalEvidence, "slots": Slots}
-SCHEMA = pa.schema([
-    ("number", INT),
-    *[(name, LONG) for name in ("start", "stop", "end_position")],
-    *[(part.name, LONG) for part in fields(Content)],
-    ("least_indexed_bytes", LONG),
-    ("longest_unindexed_bytes", LONGS),
-    ("longest_after_append_bytes", LONGS),
-    ("per_append", BOOL),
-    *[(part.name, LONG) for part in fields(Slots)],
-    *[(f"{table}_{part}", kind) for table in ROW_TABLES for part, kind in (("file", STRING), ("first_row", LONG), ("rows", LONG))],
-    *[(name, STRINGS) for name in ("problem_paths", "problem_whats")],
-])
-
-
-def to_arrow(summaries: Sequence[Summary]) -> pa.RecordBatch:
-    """One row a summary, flat."""
-    return pa.RecordBatch.from_pylist([_row(summary) for summary in summaries], SCHEMA)
-
-
-def from_arrow(table: pa.Table) -> list[Summary]:
-    """The summaries of these rows."""
-    return [_summary(row) for row in table.to_pylist()]
-
-
 @dataclass(frozen=True)
 class SegmentRead:
     """What the stretches of one segment tell together."""
@@ -100,26 +70,3 @@ def whole(summaries: Iterable[Summary]) -> SegmentRead | None:
         {table: found for table, found in spans.items() if found},
         tuple({problem.path: problem for summary in summaries for problem in summary.problems}.values()),
     )
-
-
-def _row(summary: Summary) -> dict:
-    row = {name: getattr(summary, name) for name in ("number", "start", "stop", "end_position")}
-    row |= {"problem_paths": [str(one.path) for one in summary.problems], "problem_whats": [one.what for one in summary.problems]}
-    for part in PARTS:
-        row |= asdict(getattr(summary, part))
-    return row | {f"{table}_{name}": value for table, span in summary.spans.items() for name, value in asdict(span).items()}
-
-
-def _summary(row: Mapping) -> Summary:
-    spans = {
-        table: Span(row[f"{table}_file"], row[f"{table}_first_row"], row[f"{table}_rows"])
-        for table in ROW_TABLES
-        if row[f"{table}_file"] is not None
-    }
-    parts = {part: kind(**{one.name: _value(row[one.name]) for one in fields(kind)}) for part, kind in PARTS.items()}
-    problems = tuple(Problem(Path(path), what) for path, what in zip(row["problem_paths"], row["problem_whats"], strict=True))
-    return Summary(row["number"], row["start"], row["stop"], row["end_position"], **parts, spans=spans, problems=problems)
-
-
-def _value(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value

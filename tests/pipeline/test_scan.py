@@ -16,7 +16,7 @@ from kafkaviz.pipeline import scan as scan_module
 from kafkaviz.pipeline.plan import Stretch, Task, Wanted, in_one_piece
 from kafkaviz.pipeline.scan import scan
 from kafkaviz.pipeline.schema import ROW_TABLES, TABLES
-from kafkaviz.pipeline.summary import Summary, from_arrow, to_arrow, whole
+from kafkaviz.pipeline.summary import Summary, whole
 from tests.pipeline.made import write_broker
 from tests.pipeline.plain_rows import tables
 
@@ -81,13 +81,6 @@ def test_few_rows_at_once_are_the_same_rows(clean, staging, monkeypatch):
     summaries = scan(together(wanted_of(clean)), staging)
     assert {table: rows_of(summaries, table, staging) for table in ROW_TABLES} == {table: expected[table] for table in ROW_TABLES}
     assert pq.ParquetFile(next((staging / "batches").iterdir())).num_row_groups > 50
-
-
-def test_summaries_survive_the_way_through_arrow(clean, staging):
-    """What comes back from Spark is what the task has found."""
-    summaries = scan(together(wanted_of(clean)), staging)
-    assert from_arrow(pa.Table.from_batches([to_arrow(summaries)])) == summaries
-    assert from_arrow(pa.Table.from_batches([to_arrow([])])) == []
 
 
 def test_stretches_are_together_the_whole(clean, staging):
@@ -197,7 +190,6 @@ def test_every_file_is_told_once(tmp_path, staging):
     summaries = [replace(one, end_position=one.stop) for task in tasks for one in scan(task, staging)]
     both = (Problem(wanted.segment.index.path, "is not there"), Problem(wanted.segment.log.path, "is not there"))
     assert [one.problems for one in summaries] == [both, both] and whole(summaries).problems == both
-    assert from_arrow(pa.Table.from_batches([to_arrow(summaries)])) == summaries
 
 
 def test_a_log_shorter_than_listed_ends_where_it_ends(tmp_path, staging):

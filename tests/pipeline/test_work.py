@@ -14,13 +14,11 @@ from kafkaviz.log.archive import opened
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.file import info
 from kafkaviz.log.segment import Segment
-from kafkaviz.pipeline import catalog, job
+from kafkaviz.pipeline import catalog, job, work
 from kafkaviz.pipeline import plan as plan_module
 from kafkaviz.pipeline.commit import Workplace
 from kafkaviz.pipeline.plan import Task, Wanted, in_one_piece
-from kafkaviz.pipeline.schema import TABLES, ddl
-from kafkaviz.pipeline.source import planned
-from kafkaviz.pipeline.summary import SCHEMA, from_arrow
+from kafkaviz.pipeline.schema import TABLES
 from tests.pipeline.dying import DiesOnce
 from tests.pipeline.made import write_broker
 from tests.pipeline.plain_rows import tables
@@ -110,19 +108,13 @@ def as_told(counts: dict) -> dict:
     return {**{name: counts[name] for name in ("batches", "records", "last_offset")}, **end}
 
 
-def test_spark_knows_the_columns_as_they_are_declared(spark):
-    """Spark's types follow from the Arrow schemas and lead back to them."""
-    for schema in (*TABLES.values(), SCHEMA):
-        assert spark.createDataFrame([], ddl(schema)).toArrow().schema.equals(schema)
-
-
 def test_a_long_plan_reaches_the_workers(spark, tmp_path):
-    """Twenty thousand segments without files, in twenty tasks: a row each, in whatever order."""
+    """Twenty thousand segments without files, in twenty tasks: a summary each, in the order of the tasks."""
     wanted = [Wanted(number, "b", f"topic-{number}", number, Segment(number, "active")) for number in range(20_000)]
     pieces = in_one_piece(wanted)
     tasks = [Task(number, tuple(piece.stretches[0] for piece in pieces[number::20])) for number in range(20)]
-    found = from_arrow(planned(spark, tasks, tmp_path).toArrow())
-    assert sorted(one.number for one in found) == list(range(20_000))
+    found = work.done(spark, tasks, tmp_path)
+    assert [one.number for one in found] == [number for task in tasks for number in (one.wanted.number for one in task.stretches)]
 
 
 def test_segments_of_several_tasks_are_put_together(clean, on_spark, out, monkeypatch):
