@@ -1,18 +1,49 @@
-"""Records of the cluster metadata log (KRaft): which features a cluster was set to.
+"""Records of the cluster metadata log (KRaft): topics, partitions, brokers and settings, as kafka-dump-log prints them.
 
-A value is a frame: unsigned varints for the frame's version (1), the record's type and its version, then the fields in
-Kafka's flexible encoding, where a string's length is an unsigned varint, one too large. 4.3.1, FeatureLevelRecord 0:
+A value is a frame: unsigned varints for the frame's version (1), the record's type and its version, then the fields in the
+flexible form of format/message.py; there are no keys. 4.3.1, FeatureLevelRecord 0:
 
     01 0c 00 | 11 6d6574...6f6e | 001e | 00        type 12; "metadata.version" (16 bytes); level 30; no tagged fields
+    payload: {"type":"FEATURE_LEVEL_RECORD","version":0,"data":{"name":"metadata.version","featureLevel":30}}
+
+Record types and words as MetadataRecordSerde and DumpLogSegments, 4.3.1.
 """
 
 from dataclasses import dataclass
 
 from kafkaviz.binary.varint import read_unsigned
 from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import message
+from kafkaviz.format.message import KafkaRaises, Structure, Values
 
 FRAME_VERSION = 1
-FEATURE_LEVEL_RECORD = 12
+LARGEST = 32_767  # of a frame's version, a type or a version
+METADATA_EXCEPTION = "org.apache.kafka.common.protocol.MetadataParseException"
+
+
+@dataclass(frozen=True)
+class RecordType:
+    """One type of record: its number, its name as printed, the newest version and the fields of all versions."""
+
+    number: int
+    name: str
+    newest_version: int
+    body: Structure
+
+
+@dataclass(frozen=True)
+class MetadataRecord:
+    """A record that could be read; version may be above the newest that is known."""
+
+    type: RecordType
+    version: int
+    values: Values
+
+    @property
+    def text(self) -> str:
+        """The record as kafka-dump-log prints it behind "payload: "."""
+        data = message.text(self.type.body, self.values, self.version)
+        return f'{{"type":"{self.type.name}","version":{self.version},"data":{data}}}'
 
 
 @dataclass(frozen=True)
@@ -23,17 +54,117 @@ class FeatureLevel:
     level: int
 
 
-def feature_level(value: bytes) -> FeatureLevel | None:
-    """The feature that a metadata record's value sets, or None if it is another record."""
-    at, fields = 0, []
+_END_POINTS = "endPoints [{name str, host str, port u16, securityProtocol i16}]"
+_FEATURES = "features [{name str, minSupportedVersion i16, maxSupportedVersion i16}]"
+RECORD_TYPES: dict[int, RecordType] = {
+    number: RecordType(number, name, newest, message.schema(body))
+    for number, name, newest, body in (
+        (0, "REGISTER_BROKER_RECORD", 4,
+         f"brokerId i32, isMigratingZkBroker bool v2+, incarnationId uuid, brokerEpoch i64, {_END_POINTS}, {_FEATURES}, rack str?, "
+         "fenced bool, inControlledShutdown bool v1+, #0 logDirs [uuid] v3+ =[], #1 cordonedLogDirs [uuid]? v4+ =null"),
+        (1, "UNREGISTER_BROKER_RECORD", 0, "brokerId i32, brokerEpoch i64"),
+        (2, "TOPIC_RECORD", 0, "name str, topicId uuid"),
+        (3, "PARTITION_RECORD", 2,
+         "partitionId i32, topicId uuid, replicas [i32], isr [i32], removingReplicas [i32], addingReplicas [i32], leader i32, "
+         "#0 leaderRecoveryState i8 =0, leaderEpoch i32, partitionEpoch i32, directories [uuid] v1+, "
+         "#1 eligibleLeaderReplicas [i32]? v2+ =null, #2 lastKnownElr [i32]? v2+ =null"),
+        (4, "CONFIG_RECORD", 0, "resourceType i8, resourceName str, name str, value str?"),
+        (5, "PARTITION_CHANGE_RECORD", 2,
+         "partitionId i32, topicId uuid, #0 isr [i32]? =null, #1 leader i32 =-2, #2 replicas [i32]? =null, "
+         "#3 removingReplicas [i32]? =null, #4 addingReplicas [i32]? =null, #5 leaderRecoveryState i8 =-1, "
+         "#8 directories [uuid]? v1+ =null, #6 eligibleLeaderReplicas [i32]? v2+ =null, #7 lastKnownElr [i32]? v2+ =null"),
+        (7, "FENCE_BROKER_RECORD", 0, "id i32, epoch i64"),
+        (8, "UNFENCE_BROKER_RECORD", 0, "id i32, epoch i64"),
+        (9, "REMOVE_TOPIC_RECORD", 0, "topicId uuid"),
+        (10, "DELEGATION_TOKEN_RECORD", 0,
+         "owner str, requester str, renewers [str], issueTimestamp i64, maxTimestamp i64, expirationTimestamp i64, tokenId str"),
+        (11, "USER_SCRAM_CREDENTIAL_RECORD", 0,
+         "name str, mechanism i8, salt bytes, storedKey bytes, serverKey bytes, iterations i32"),
+        (12, "FEATURE_LEVEL_RECORD", 0, "name str, featureLevel i16"),
+        (14, "CLIENT_QUOTA_RECORD", 0, "entity [{entityType str, entityName str?}], key str, value f64, remove bool"),
+        (15, "PRODUCER_IDS_RECORD", 0, "brokerId i32, brokerEpoch i64, nextProducerId i64"),
+        (17, "BROKER_REGISTRATION_CHANGE_RECORD", 3,
+         "brokerId i32, brokerEpoch i64, #0 fenced i8 =0, #1 inControlledShutdown i8 v1+ =0, #2 logDirs [uuid] v2+ =[], "
+         "#3 cordonedLogDirs [uuid]? v3+ =null"),
+        (18, "ACCESS_CONTROL_ENTRY_RECORD", 0,
+         "id uuid, resourceType i8, resourceName str, patternType i8, principal str, host str, operation i8, permissionType i8"),
+        (19, "REMOVE_ACCESS_CONTROL_ENTRY_RECORD", 0, "id uuid"),
+        (20, "NO_OP_RECORD", 0, ""),
+        (21, "ZK_MIGRATION_STATE_RECORD", 0, "zkMigrationState i8"),
+        (22, "REMOVE_USER_SCRAM_CREDENTIAL_RECORD", 0, "name str, mechanism i8"),
+        (23, "BEGIN_TRANSACTION_RECORD", 0, "#0 name str? =null"),
+        (24, "END_TRANSACTION_RECORD", 0, ""),
+        (25, "ABORT_TRANSACTION_RECORD", 0, "#0 reason str? =null"),
+        (26, "REMOVE_DELEGATION_TOKEN_RECORD", 0, "tokenId str"),
+        (27, "REGISTER_CONTROLLER_RECORD", 0,
+         f"controllerId i32, incarnationId uuid, zkMigrationReady bool, {_END_POINTS}, {_FEATURES}"),
+        (28, "CLEAR_ELR_RECORD", 0, "topicName str"),
+    )
+}  # fmt: skip
+TOPIC, CONFIG, REMOVE_TOPIC, FEATURE_LEVEL = (RECORD_TYPES[number].name for number in (2, 4, 9, 12))
+TOPIC_RESOURCE, BROKER_RESOURCE = 2, 4  # ConfigResource.Type: whose setting a CONFIG_RECORD is
+
+
+def decode(value: bytes | None) -> MetadataRecord:
+    """The record in a value; KafkaRaises, a CorruptBytes, with the words that kafka-dump-log prints of one it cannot read."""
+    data = value or b""
+    number, version, position = frame(data)
+    type_ = RECORD_TYPES.get(number)
+    if type_ is None:
+        cause = f"org.apache.kafka.common.errors.UnsupportedVersionException: Unknown metadata id {number}"
+        raise _unparsable(1, cause)
     try:
-        for _ in range(4):
-            number, at = read_unsigned(value, at)
-            fields.append(number)
+        values, end = message.read(type_.body, data, version, True, position, type_.newest_version)
+    except KafkaRaises as fault:
+        raise _unparsable(fault.position, f"Failed to deserialize record with type {number}") from fault
+    if end < len(data):
+        raise _unparsable(end, f"Found {len(data) - end} byte(s) of garbage after {number}")
+    return MetadataRecord(type_, version, values)
+
+
+def printed(value: bytes | None, offset: int) -> str:
+    """What kafka-dump-log prints of the body behind the record's metadata: "payload: ...", a record's fault included."""
+    try:
+        return f"payload: {decode(value).text}"
+    except KafkaRaises as fault:
+        return f"payload: Error at {offset}, skipping. {fault.words}"
+
+
+def feature_level(value: bytes) -> FeatureLevel | None:
+    """The feature that a metadata record's value sets, or None if it is another record or none."""
+    try:
+        record = decode(value)
     except CorruptBytes:
         return None
-    frame_version, kind, _, name_size = fields
-    if (frame_version, kind) != (FRAME_VERSION, FEATURE_LEVEL_RECORD):
+    if record.type.name != FEATURE_LEVEL:
         return None
-    end = at + name_size - 1
-    return FeatureLevel(value[at:end].decode("utf-8", "replace"), int.from_bytes(value[end : end + 2], "big", signed=True))
+    return FeatureLevel(record.values["name"], record.values["featureLevel"])
+
+
+def frame(data: bytes) -> tuple[int, int, int]:
+    """(record type, record version, the byte behind them) as AbstractApiMessageSerde reads them; KafkaRaises with its words."""
+    frame_version, position = _framed(data, 0, "frame version")
+    if frame_version == 0:
+        raise _unparsable(0, "Could not deserialize metadata record with frame version 0. Note that upgrades from the preview "
+                             "release of KRaft in 2.8 to newer versions are not supported.")  # fmt: skip
+    if frame_version != FRAME_VERSION:
+        raise _unparsable(0, f"Could not deserialize metadata record due to unknown frame version {frame_version}"
+                             f"(only frame version {FRAME_VERSION} is supported)")  # fmt: skip
+    number, position = _framed(data, position, "type")
+    version, position = _framed(data, position, "version")
+    return number, version, position
+
+
+def _framed(data: bytes, position: int, what: str) -> tuple[int, int]:
+    """One number of the frame, and the byte behind it."""
+    try:
+        number, end = read_unsigned(data, position)
+    except CorruptBytes:
+        raise _unparsable(position, f"Error while reading {what}") from None
+    if LARGEST < number < 2**31:
+        raise _unparsable(position, f"Value for {what} was too large.")
+    return (number + 2**15) % 2**16 - 2**15, end  # Java holds 2^31 and more as negative, and cuts them to a short
+
+
+def _unparsable(position: int, words: str) -> KafkaRaises:
+    return message.raises(position, words, METADATA_EXCEPTION)

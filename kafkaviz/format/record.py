@@ -8,7 +8,6 @@ Kafka's DefaultRecord, 4.3.1. A record is its length, then fields that mostly ar
 A size of -1 (the byte 01) is a key or value that is null. In a compressed batch all this is in the decompressed bytes.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ import numpy as np
 from numba import njit
 
 from kafkaviz.binary import codec, varint
+from kafkaviz.binary.java_text import decoded
 from kafkaviz.errors import CorruptBytes
 
 ROW = np.dtype([  # one record, in the machine's own byte order; positions count from the first record's first byte
@@ -147,17 +147,9 @@ def _headers(data: memoryview, position: int, count: int) -> tuple[Header, ...]:
     for _ in range(count):
         key_size, start = varint.read_varint(data, position)
         value_size, value_start = varint.read_varint(data, start + key_size)
-        headers.append((_decoded(bytes(data[start : start + key_size])), _part(data, value_start, value_size)))
+        headers.append((decoded(bytes(data[start : start + key_size])), _part(data, value_start, value_size)))
         position = value_start + max(value_size, 0)
     return tuple(headers)
-
-
-def _decoded(key: bytes) -> str:
-    """UTF-8 as Java decodes it: a half of a surrogate pair becomes one U+FFFD, where Python makes one of each byte."""
-    try:
-        return key.decode()
-    except UnicodeDecodeError:
-        return re.sub(b"\xed[\xa0-\xbf][\x80-\xbf]?", b"\xff", key).decode("utf-8", "replace")
 
 
 # ---- the pass over the bytes

@@ -1,0 +1,389 @@
+"""The bodies that Kafka generates from message schemas: one line a schema, read into Python values, printed as Kafka's JSON.
+
+A schema is a line of fields, "name type", in the order in which they are printed:
+
+    group str, partition i32, rack str? v3+, members [{id str, hosts [str]}], #0 epochs [i32]? =empty
+
+i8 i16 i32 i64 u16 f64 bool uuid str bytes; [T] an array, {...} a structure, ? may be null; v3+ from version 3 on, v1 in
+version 1 alone; #n a tagged field with its default. The plain form has sizes of 2 or 4 bytes; the flexible form has unsigned
+varints, one too large so that 0 is null, and a tagged section behind every structure. "a" and the array [7], then no tags:
+
+    plain     0001 61 | 00000001 00000007
+    flexible  02 61   | 02 00000007        | 00
+
+As the classes generated from the schemas of Kafka 4.3.1. Sizes and counts are held against the bytes that are left before
+anything is made of them. Values: int, bool, float, str, bytes, None, lists and dicts; a uuid is its 22 characters.
+"""
+
+import base64
+import re
+import struct
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any
+
+from kafkaviz.binary import java_text, varint
+from kafkaviz.errors import CorruptBytes
+
+Values = dict[str, Any]
+
+LONGEST_STRING = 0x7FFF
+OLDEST = -(2**15)  # the generated classes ask for no version where a field is in all of them, not even for one below 0
+ZERO_UUID = "A" * 22
+_FIXED = {"i8": ">b", "i16": ">h", "i32": ">i", "i64": ">q", "u16": ">H", "f64": ">d", "bool": ">b", "uuid": ">16s"}
+_UNPACK = {kind: struct.Struct(layout) for kind, layout in _FIXED.items()}
+_ESCAPES = {code: f"\\u{code:04X}" for code in range(0x20)} | {
+    ord('"'): '\\"', ord("\\"): "\\\\", ord("\b"): "\\b", ord("\f"): "\\f", ord("\t"): "\\t", ord("\r"): "\\r", ord("\n"): "\\n",
+}  # fmt: skip
+_TOKEN = re.compile(r"\s*(#\d+|v\d+\+?|=(?:empty|null|zero|false|\[\]|-?\d+)|\w+|[\[\]{},?])")
+UNDERFLOW = "java.nio.BufferUnderflowException"
+RUNTIME = "java.lang.RuntimeException"
+
+
+class KafkaRaises(CorruptBytes):
+    """Bytes on which Kafka's own reader raises: its Java class, and its words where it has any."""
+
+    def __init__(self, position: int, what: str, java_class: str, words: str | None) -> None:
+        """what: said to a person; words: the Java exception's message, None where it has none."""
+        super().__init__(position, what)
+        self.java_class, self.words = java_class, words
+
+    def __reduce__(self) -> tuple:
+        """Rebuilt from its parts, in any process."""
+        return KafkaRaises, (self.position, self.what, self.java_class, self.words)
+
+    @property
+    def java_text(self) -> str:
+        """The exception as Java prints it: class, and message if there is one."""
+        return self.java_class if self.words is None else f"{self.java_class}: {self.words}"
+
+
+def raises(position: int, words: str, java_class: str = RUNTIME) -> KafkaRaises:
+    """A fault told in Kafka's words alone."""
+    return KafkaRaises(position, words, java_class, words)
+
+
+class Reader:
+    """Walks over the bytes of one message; version and form hold for all of it.
+
+    newest: the newest version that the nested structures know; None where they accept any.
+    """
+
+    __slots__ = ("at", "data", "flexible", "newest", "version")
+
+    def __init__(self, data: bytes, at: int, version: int, flexible: bool, newest: int | None) -> None:
+        self.data, self.at, self.version, self.flexible, self.newest = data, at, version, flexible, newest
+
+    def number(self, kind: str) -> Any:
+        """A number of fixed size."""
+        layout = _UNPACK[kind]
+        start, self.at = self.at, self.at + layout.size
+        if self.at > len(self.data):
+            raise KafkaRaises(start, f"the bytes end within a number of {layout.size} bytes", UNDERFLOW, None)
+        return layout.unpack_from(self.data, start)[0]
+
+    def unsigned(self) -> int:
+        """An unsigned varint, as the signed 32 bits that Java holds it in."""
+        try:
+            number, self.at = varint.read_unsigned(self.data, self.at)
+        except CorruptBytes as fault:
+            if len(self.data) - self.at < varint.VARINT_BYTES:
+                raise KafkaRaises(self.at, fault.what, UNDERFLOW, None) from None
+            raise raises(self.at, fault.what, "java.lang.IllegalArgumentException") from None
+        return _signed32(number)
+
+    def length(self, plain: str) -> int:
+        """The size of a string, bytes or array; negative for null."""
+        return _signed32(self.unsigned() - 1) if self.flexible else self.number(plain)
+
+    def stretch(self, size_bytes: int) -> bytes:
+        """That many bytes."""
+        left = len(self.data) - self.at
+        if size_bytes > left:
+            raise raises(self.at, f"Error reading byte array of {size_bytes} byte(s): only {left} byte(s) available")
+        if size_bytes < 0:
+            raise raises(self.at, str(size_bytes), "java.lang.NegativeArraySizeException")
+        start, self.at = self.at, self.at + size_bytes
+        return self.data[start : self.at]
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A number, truth value or uuid."""
+
+    kind: str
+
+    @property
+    def default(self) -> Any:
+        """What a field holds that was not in the bytes."""
+        return {"uuid": ZERO_UUID, "bool": False, "f64": 0.0}.get(self.kind, 0)
+
+    def read(self, reader: Reader, name: str, tagged: bool = False) -> Any:
+        """The value at the reader's place."""
+        number = reader.number(self.kind)
+        if self.kind == "uuid":
+            return uuid_text(number)
+        return number != 0 if self.kind == "bool" else number
+
+    def text(self, value: Any, version: int) -> str:
+        """The value as Jackson prints it."""
+        if self.kind == "f64":
+            digits = java_text.double(value)
+            return digits if digits[-1].isdigit() else f'"{digits}"'
+        if self.kind == "bool":
+            return "true" if value else "false"
+        return f'"{value}"' if self.kind == "uuid" else str(value)
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A string or bytes behind their size."""
+
+    kind: str
+    nullable: bool = False
+
+    @property
+    def default(self) -> Any:
+        """What a field holds that was not in the bytes."""
+        return "" if self.kind == "str" else b""
+
+    def read(self, reader: Reader, name: str, tagged: bool = False) -> str | bytes | None:
+        """The value at the reader's place."""
+        start, size = reader.at, reader.length("i16" if self.kind == "str" else "i32")
+        if size < 0:
+            return _null(self.nullable, start, name)
+        if self.kind == "bytes":
+            return reader.stretch(size)
+        if size > LONGEST_STRING:
+            raise raises(start, f"string field {name} had invalid length {size}")
+        return java_text.decoded(reader.stretch(size))
+
+    def text(self, value: str | bytes | None, version: int) -> str:
+        """The value as Jackson prints it."""
+        if value is None:
+            return "null"
+        return f'"{base64.b64encode(value).decode()}"' if self.kind == "bytes" else json_string(value)
+
+
+@dataclass(frozen=True)
+class Array:
+    """Items of one type behind their count."""
+
+    item: "Type"
+    nullable: bool = False
+
+    @property
+    def default(self) -> list:
+        """What a field holds that was not in the bytes."""
+        return []
+
+    def read(self, reader: Reader, name: str, tagged: bool = False) -> list | None:
+        """The items at the reader's place; each takes at least a byte, so the bytes that are left bound their count."""
+        start, count = reader.at, reader.length("i32")
+        if count < 0:
+            return _null(self.nullable, start, name)
+        left = len(reader.data) - reader.at
+        if count > left:
+            words = f"Tried to allocate a collection of size {count}, but there are only {left} bytes remaining."
+            raise raises(start, words)
+        return [self.item.read(reader, f"{name} element") for _ in range(count)]
+
+    def text(self, value: list | None, version: int) -> str:
+        """The items as Jackson prints them."""
+        return "null" if value is None else f"[{','.join(self.item.text(item, version) for item in value)}]"
+
+
+@dataclass(frozen=True)
+class Field:
+    """A member of a structure: from one version to another, tagged or not."""
+
+    name: str
+    type: "Type"
+    first: int = OLDEST
+    last: int | None = None
+    tag: int | None = None
+    default: Any = None  # of a tagged field
+
+    def within(self, version: int) -> bool:
+        """Whether that version has it."""
+        return self.first <= version and (self.last is None or version <= self.last)
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Fields one after another, and in the flexible form a tagged section behind them."""
+
+    fields: tuple[Field, ...]
+    nullable: bool = False
+    is_nested: bool = field(default=False, compare=False)
+
+    @cached_property
+    def default(self) -> Values:
+        """All fields zero or empty."""
+        return {one.name: one.default if one.tag is not None else one.type.default for one in self.fields}
+
+    @cached_property
+    def by_tag(self) -> dict[int, Field]:
+        """The tagged fields."""
+        return {one.tag: one for one in self.fields if one.tag is not None}
+
+    def read(self, reader: Reader, name: str, tagged: bool = False) -> Values | None:
+        """The values at the reader's place, one a field of the reader's version."""
+        if self.nullable and (reader.unsigned() <= 0 if tagged else reader.number("i8") < 0):
+            return None
+        if self.is_nested and reader.newest is not None and reader.version > reader.newest:
+            words = f"Can't read version {reader.version} of {name}"
+            raise raises(reader.at, words, "org.apache.kafka.common.errors.UnsupportedVersionException")
+        values = {}
+        for one in self.fields:
+            if one.within(reader.version):
+                values[one.name] = one.default if one.tag is not None else one.type.read(reader, one.name)
+        if reader.flexible:
+            self._tagged(reader, values)
+        return values
+
+    def _tagged(self, reader: Reader, values: Values) -> None:
+        """Reads the tagged section; the size of a tag that is known is not looked at, as in the generated classes."""
+        for _ in range(reader.unsigned()):
+            start, tag, size_bytes = reader.at, reader.unsigned(), reader.unsigned()
+            known = self.by_tag.get(tag)
+            if known is None:
+                reader.stretch(size_bytes)
+            elif known.within(reader.version):
+                values[known.name] = known.type.read(reader, known.name, tagged=True)
+            else:
+                raise raises(start, f"Tag {tag} is not valid for version {reader.version}")
+
+    def text(self, value: Values | None, version: int) -> str:
+        """The fields of that version as Jackson prints them; a tagged field at its default is left out."""
+        if value is None:
+            return "null"
+        members = []
+        for one in self.fields:
+            if one.within(version):
+                member = value.get(one.name, one.type.default if one.tag is None else one.default)
+                if one.tag is None or not _same(member, one.default):
+                    members.append(f'"{one.name}":{one.type.text(member, version)}')
+        return f"{{{','.join(members)}}}"
+
+
+Type = Scalar | Sized | Array | Structure
+
+
+def read(
+    schema_: Structure, data: bytes | memoryview, version: int = 0, flexible: bool = True, position: int = 0, newest: int | None = None,
+) -> tuple[Values, int]:
+    """(the values, the byte behind them) of a message; KafkaRaises, a CorruptBytes, where Kafka's generated class raises."""
+    reader = Reader(bytes(data), position, version, flexible, newest)
+    return schema_.read(reader, ""), reader.at
+
+
+def text(schema_: Structure, values: Values, version: int = 0) -> str:
+    """The values as Kafka's JSON: compact, members in the order of the schema."""
+    return schema_.text(values, version)
+
+
+def json_string(value: str) -> str:
+    """A string as Jackson quotes it: only what must be is escaped."""
+    return f'"{value.translate(_ESCAPES)}"'
+
+
+def uuid_text(data: bytes) -> str:
+    """A uuid of 16 bytes as Kafka's Uuid.toString writes it: 22 characters of URL-safe base64."""
+    return base64.urlsafe_b64encode(data)[:22].decode()
+
+
+def _null(nullable: bool, position: int, name: str) -> None:
+    if not nullable:
+        raise raises(position, f"non-nullable field {name} was serialized as null")
+
+
+def _same(member: Any, default: Any) -> bool:
+    """Whether a tagged field holds its default; False is no 0 here, but no field mixes them."""
+    return member is None if default is None else member is not None and member == default
+
+
+def _signed32(number: int) -> int:
+    return (number + 2**31) % 2**32 - 2**31
+
+
+# ---- the notation
+
+
+@cache
+def schema(line: str, parts: tuple[tuple[str, str], ...] = ()) -> Structure:
+    """The structure that a line of fields describes; parts: (name, type) of types that the line calls by a name."""
+    tokens = [*_tokens(line), "}"]
+    fields = _fields(tokens, dict(parts))
+    if tokens:
+        raise ValueError(f"left over in the schema {line!r}: {tokens}")
+    return Structure(fields)
+
+
+def _tokens(line: str) -> list[str]:
+    """The line cut into words and signs; ValueError where it is neither."""
+    tokens, at = [], 0
+    stripped = line.rstrip()
+    while at < len(stripped):
+        match = _TOKEN.match(stripped, at)
+        if not match:
+            raise ValueError(f"no schema: {stripped[at:]!r}")
+        tokens.append(match[1])
+        at = match.end()
+    return tokens
+
+
+def _fields(tokens: list[str], parts: dict[str, str]) -> tuple[Field, ...]:
+    """Fields up to the closing brace, which is taken too."""
+    found = []
+    while tokens and tokens[0] != "}":
+        found.append(_field(tokens, parts))
+        if tokens[0] == ",":
+            tokens.pop(0)
+    tokens.pop(0)
+    return tuple(found)
+
+
+def _field(tokens: list[str], parts: dict[str, str]) -> Field:
+    """One field: its tag, name, type, versions and default."""
+    tag = int(tokens.pop(0)[1:]) if tokens[0][0] == "#" else None
+    name, type_, first, last, default = tokens.pop(0), _type(tokens, parts), OLDEST, None, None
+    while tokens[0] not in (",", "}"):
+        word = tokens.pop(0)
+        if word[0] == "v":
+            first = int(word[1:].rstrip("+"))
+            last = None if word.endswith("+") else first
+        else:
+            default = _default(word[1:], type_)
+    return Field(name, type_, first, last, tag, default)
+
+
+def _type(tokens: list[str], parts: dict[str, str]) -> Type:
+    """One type, with the question mark behind it."""
+    word = tokens.pop(0)
+    if word in parts:
+        tokens[:0] = _tokens(parts[word])
+        return _type(tokens, parts)
+    item = _type(tokens, parts) if word == "[" else None
+    if word == "[" and tokens.pop(0) != "]":
+        raise ValueError("an array's type is not closed")
+    fields = _fields(tokens, parts) if word == "{" else ()
+    nullable = tokens[0] == "?"
+    if nullable:
+        tokens.pop(0)
+    if word == "[":
+        return Array(item, nullable)
+    if word == "{":
+        return Structure(fields, nullable, is_nested=True)
+    if word in ("str", "bytes"):
+        return Sized(word, nullable)
+    if word not in _UNPACK or nullable:
+        raise ValueError(f"no type: {word}")
+    return Scalar(word)
+
+
+def _default(word: str, type_: Type) -> Any:
+    """The default that a word such as -1, null, false, zero, empty or [] means."""
+    if word in ("null", "zero", "empty", "[]", "false"):
+        return None if word == "null" else type_.default
+    return int(word)
