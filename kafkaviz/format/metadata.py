@@ -9,7 +9,9 @@ flexible form of format/message.py; there are no keys. 4.3.1, FeatureLevelRecord
 Record types and words as MetadataRecordSerde and DumpLogSegments, 4.3.1.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from kafkaviz.binary.varint import read_unsigned
 from kafkaviz.errors import CorruptBytes
@@ -19,6 +21,16 @@ from kafkaviz.format.message import KafkaRaises, Structure, Values
 FRAME_VERSION = 1
 LARGEST = 32_767  # of a frame's version, a type or a version
 METADATA_EXCEPTION = "org.apache.kafka.common.protocol.MetadataParseException"
+
+
+class FramedType(Protocol):
+    """What a type of framed records has at least."""
+
+    newest_version: int
+    body: Structure
+
+
+Framed = TypeVar("Framed", bound=FramedType)
 
 
 @dataclass(frozen=True)
@@ -107,18 +119,7 @@ TOPIC_RESOURCE, BROKER_RESOURCE = 2, 4  # ConfigResource.Type: whose setting a C
 
 def decode(value: bytes | None) -> MetadataRecord:
     """The record in a value; KafkaRaises, a CorruptBytes, with the words that kafka-dump-log prints of one it cannot read."""
-    data = value or b""
-    number, version, position = frame(data)
-    type_ = RECORD_TYPES.get(number)
-    if type_ is None:
-        cause = f"org.apache.kafka.common.errors.UnsupportedVersionException: Unknown metadata id {number}"
-        raise _unparsable(1, cause)
-    try:
-        values, end = message.read(type_.body, data, version, True, position, type_.newest_version)
-    except KafkaRaises as fault:
-        raise _unparsable(fault.position, f"Failed to deserialize record with type {number}") from fault
-    if end < len(data):
-        raise _unparsable(end, f"Found {len(data) - end} byte(s) of garbage after {number}")
+    type_, version, values = framed(value or b"", RECORD_TYPES)
     return MetadataRecord(type_, version, values)
 
 
@@ -141,8 +142,23 @@ def feature_level(value: bytes) -> FeatureLevel | None:
     return FeatureLevel(record.values["name"], record.values["featureLevel"])
 
 
-def frame(data: bytes) -> tuple[int, int, int]:
-    """(record type, record version, the byte behind them) as AbstractApiMessageSerde reads them; KafkaRaises with its words."""
+def framed(data: bytes, types: Mapping[int, Framed]) -> tuple[Framed, int, Values]:
+    """(type, version, fields) of a value in a frame, as AbstractApiMessageSerde reads it; KafkaRaises with its words."""
+    number, version, position = _frame(data)
+    type_ = types.get(number)
+    if type_ is None:
+        raise _unparsable(1, f"org.apache.kafka.common.errors.UnsupportedVersionException: Unknown metadata id {number}")
+    try:
+        values, end = message.read(type_.body, data, version, True, position, type_.newest_version)
+    except KafkaRaises as fault:
+        raise _unparsable(fault.position, f"Failed to deserialize record with type {number}") from fault
+    if end < len(data):
+        raise _unparsable(end, f"Found {len(data) - end} byte(s) of garbage after {number}")
+    return type_, version, values
+
+
+def _frame(data: bytes) -> tuple[int, int, int]:
+    """(record type, record version, the byte behind them)."""
     frame_version, position = _framed(data, 0, "frame version")
     if frame_version == 0:
         raise _unparsable(0, "Could not deserialize metadata record with frame version 0. Note that upgrades from the preview "

@@ -1,0 +1,134 @@
+"""Control records: the ends of transactions, and what KRaft writes into its log beside metadata.
+
+A key is an i16 version (0) and an i16 type; what the value holds depends on the type. 4.3.1, a commit and a change of leader:
+
+    0000 0001 | 0000 00000009                                 endTxnMarker: COMMIT coordinatorEpoch: 9
+    0000 0002 | 0000 00000001 02 00000001 00 02 ... 00 00     LeaderChange: {"version":0,"leaderId":1,"voters":[...],...}
+
+As ControlRecordType, EndTransactionMarker and ControlRecordUtils read them and DumpLogSegments prints them, 4.3.1.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from kafkaviz.format import message
+from kafkaviz.format.message import Structure, Values
+
+KEY_BYTES = 4
+_NO_VALUE = {  # by the form of the value
+    False: 'Cannot invoke "java.nio.ByteBuffer.getShort()" because "value" is null',
+    True: 'Cannot invoke "java.nio.ByteBuffer.slice()" because "data" is null',
+}
+INVALID_RECORD = "org.apache.kafka.common.InvalidRecordException"
+NULL_POINTER = "java.lang.NullPointerException"
+
+
+class ControlType(IntEnum):
+    """ControlRecordType: what a control record is for."""
+
+    ABORT = 0
+    COMMIT = 1
+    LEADER_CHANGE = 2
+    SNAPSHOT_HEADER = 3
+    SNAPSHOT_FOOTER = 4
+    KRAFT_VERSION = 5
+    KRAFT_VOTERS = 6
+
+
+@dataclass(frozen=True)
+class RecordType:
+    """What the value of one type holds, and the words in front of it; the ends of transactions alone are in the plain form."""
+
+    label: str
+    body: Structure
+    is_flexible: bool = True
+
+
+@dataclass(frozen=True)
+class Control:
+    """A control record; values are empty for a type that is unknown, whose value is not read."""
+
+    number: int
+    type: ControlType | None
+    values: Values
+
+    @property
+    def name(self) -> str:
+        """The type as Kafka calls it: COMMIT, UNKNOWN(99)."""
+        return self.type.name if self.type is not None else f"UNKNOWN({self.number})"
+
+    @property
+    def text(self) -> str:
+        """What kafka-dump-log prints behind the record's metadata."""
+        if self.type is None:
+            return f"controlType: {self.name}"
+        shown = RECORD_TYPES[self.type]
+        if not shown.is_flexible:
+            return f"{shown.label} {self.name} coordinatorEpoch: {self.values['coordinatorEpoch']}"
+        return f"{shown.label} {message.text(shown.body, self.values, self.values['version'])}"
+
+
+_VOTERS = "[{voterId i32, voterDirectoryId uuid v1+}]"
+_MARKER = RecordType("endTxnMarker:", message.schema("version i16, coordinatorEpoch i32"), is_flexible=False)
+RECORD_TYPES: dict[ControlType, RecordType] = {
+    ControlType.ABORT: _MARKER,
+    ControlType.COMMIT: _MARKER,
+    ControlType.LEADER_CHANGE: RecordType(
+        "LeaderChange:", message.schema(f"version i16, leaderId i32, voters {_VOTERS}, grantingVoters {_VOTERS}")
+    ),
+    ControlType.SNAPSHOT_HEADER: RecordType("SnapshotHeader", message.schema("version i16, lastContainedLogTimestamp i64")),
+    ControlType.SNAPSHOT_FOOTER: RecordType("SnapshotFooter", message.schema("version i16")),
+    ControlType.KRAFT_VERSION: RecordType("KRaftVersion", message.schema("version i16, kRaftVersion i16")),
+    ControlType.KRAFT_VOTERS: RecordType(
+        "KRaftVoters",
+        message.schema(
+            "version i16, voters [{voterId i32, voterDirectoryId uuid, endpoints [{name str, host str, port u16}], "
+            "kRaftVersionFeature {minSupportedVersion i16, maxSupportedVersion i16}}]"
+        ),
+    ),
+}
+
+
+def decode(key: bytes | None, value: bytes | None) -> Control:
+    """A control record; KafkaRaises, a CorruptBytes, where kafka-dump-log ends at it.
+
+    A value of types 2 to 6 is read as version 0 whatever it says; its version chooses the printed layout alone.
+    """
+    number = _type(key)
+    if number not in RECORD_TYPES:
+        return Control(number, None, {})
+    type_ = ControlType(number)
+    if value is None:
+        raise message.raises(0, _NO_VALUE[RECORD_TYPES[type_].is_flexible], NULL_POINTER)
+    if not RECORD_TYPES[type_].is_flexible:
+        return Control(number, type_, _marker(value))
+    values, _ = message.read(RECORD_TYPES[type_].body, value)
+    return Control(number, type_, values)
+
+
+def printed(key: bytes | None, value: bytes | None) -> str:
+    """What kafka-dump-log prints of a control record behind its metadata and a space; KafkaRaises as decode."""
+    return decode(key, value).text
+
+
+def _type(key: bytes | None) -> int:
+    """The type in a key; a version above 0 is read as 0."""
+    if key is None:
+        raise message.raises(0, 'Cannot invoke "java.nio.ByteBuffer.duplicate()" because "key" is null', NULL_POINTER)
+    if len(key) < KEY_BYTES:
+        words = f"Invalid value size found for control record key. Must have at least {KEY_BYTES} bytes, but found only {len(key)}"
+        raise message.raises(0, words, INVALID_RECORD)
+    version, number = (int.from_bytes(key[at : at + 2], "big", signed=True) for at in (0, 2))
+    if version < 0:
+        words = f"Invalid version found for control record: {version}. May indicate data corruption"
+        raise message.raises(0, words, INVALID_RECORD)
+    return number
+
+
+def _marker(value: bytes) -> Values:
+    """The end of a transaction; a version above 0 is read as 0, and more bytes are ignored."""
+    values, _ = message.read(message.schema("version i16"), value, flexible=False)
+    if values["version"] < 0:
+        words = f"Invalid version found for end transaction marker: {values['version']}. May indicate data corruption"
+        raise message.raises(0, words, INVALID_RECORD)
+    return message.read(_MARKER.body, value, flexible=False)[0]
