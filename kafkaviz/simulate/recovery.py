@@ -46,7 +46,8 @@ class Recovered:
     stopped: why nothing more was valid: "end" all was; "short", "torn" or "bad-length" as format.walk has them; "too-small"
     a batch shorter than its header; "crc" a wrong checksum; "marker" a transaction marker that cannot be read.
     max_timestamp_ms, max_timestamp_offset: the largest timestamp and the last offset of the first batch that has it, or -1, -1.
-    next_offset: one past the last valid batch. leader_epochs: (epoch, start offset), those given included.
+    next_offset: one past the last valid batch. producers_end_offset: the same of the last batch of magic 2, or None.
+    leader_epochs: (epoch, start offset), those given included.
     open_transactions: of each producer with one, the first offset.
     raised: the exception that ended it, or None. Then nothing was cut or trimmed, and valid_bytes is where it came to.
     """
@@ -62,6 +63,7 @@ class Recovered:
     max_timestamp_ms: int = UNKNOWN
     max_timestamp_offset: int = UNKNOWN
     next_offset: int = 0
+    producers_end_offset: int | None = None
     leader_epochs: tuple[tuple[int, int], ...] = ()
     open_transactions: MappingProxyType = field(default_factory=lambda: MappingProxyType({}))
     raised: Raised | None = None
@@ -130,6 +132,7 @@ class _Run:
         self._offset_parts = [np.empty(0, offset_index.ENTRY)]
         self._time_parts = [np.empty(0, time_index.ENTRY)]
         self._valid_bytes, self._next_offset = 0, base_offset
+        self._producers_end: int | None = None
         self._raised: Raised | None = None
         self._stopped = ""
 
@@ -149,7 +152,8 @@ class _Run:
         return Recovered(
             self._base_offset, self._config, self._size_bytes, self._valid_bytes, self._stopped, np.concatenate(self._offset_parts),
             np.concatenate(self._time_parts), self._transactions.aborted(), int(state["max_timestamp_ms"]),
-            int(state["max_timestamp_offset"]), self._next_offset, tuple(self._epochs), self._transactions.open(), self._raised,
+            int(state["max_timestamp_offset"]), self._next_offset, self._producers_end, tuple(self._epochs), self._transactions.open(),
+            self._raised,
         )
 
     def _take(self, batches: np.ndarray) -> None:
@@ -170,6 +174,8 @@ class _Run:
         if done:
             last = batches[done - 1]
             self._valid_bytes, self._next_offset = int(last["position"] + last["size_bytes"]), int(last["last_offset"]) + 1
+            modern = batches["last_offset"][:done][batches["magic"][:done] >= batch.MAGIC_2]
+            self._producers_end = int(modern[-1]) + 1 if len(modern) else self._producers_end
             self._assign_epochs(batches[:done])
 
     def _indexed(self, batches: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, int]:

@@ -8,64 +8,20 @@ As LogManager and LogLoader of Kafka 4.3.1. Of a directory that was not stopped 
     delete   orders-0 300 .log        what follows a cut is not trusted
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-ACTIONS = ("truncate", "rebuild", "delete", "keep", "fail")
+from kafkaviz.format import names
+from kafkaviz.simulate.config import IndexConfig, Profile
+from kafkaviz.simulate.loading import Loading, Watch
+from kafkaviz.simulate.recovery import NEWEST, Raised
+from kafkaviz.simulate.steps import ACTIONS, CAUSES, Step
+from kafkaviz.simulate.stored import StoredLog
 
+__all__ = ["ACTIONS", "CAUSES", "Restart", "Step", "restart"]
 
-@dataclass(frozen=True)
-class Step:
-    """One thing that a start does, in the order of its doing within a partition.
-
-    partition: the directory's name; None where the step concerns the broker directory itself.
-    segment: a base offset; None where the step concerns no one segment.
-    action: "truncate" cuts a .log; "rebuild" writes a file anew, or trims it; "delete" removes a file or, with neither segment
-    nor file, a directory; "keep" finds what it would have written, or leaves what one might take for damage; "fail" ends the start.
-    file: relative to the broker directory; None for a step that concerns no one file.
-    from_position: the byte from which a truncated .log is gone, else None.
-    size_bytes: how many bytes truncate cuts and delete removes, how large the file is after rebuild; None where nothing is known.
-    cause: why, as a word for programs, one of CAUSES; why: the same as a sentence for people.
-    error: what Kafka throws, "class: message"; way_out: what a person can do. Both for "fail" alone.
-    """
-
-    partition: str | None
-    segment: int | None
-    action: str
-    cause: str
-    why: str
-    file: str | None = None
-    from_position: int | None = None
-    size_bytes: int | None = None
-    error: str | None = None
-    way_out: str | None = None
-
-
-CAUSES = {
-    "unflushed": "the segment reaches above the recovery point of an unclean directory",
-    "metadata-log": "the metadata log is recovered at every start",
-    "index-missing": "there is no .index",
-    "timeindex-missing": "there is no .timeindex",
-    "index-corrupt": "an index fails its check",
-    "tail": "bytes behind the last valid batch",
-    "invalid-offset": "offsets run backwards",
-    "after-truncation": "a segment before it lost bytes",
-    "leftover-deleted": "a file that was to be deleted",
-    "leftover-cleaned": "an unfinished compaction or split",
-    "leftover-swap": "a finished compaction or split that was not put in place",
-    "orphan-index": "an index without its .log",
-    "log-start-beyond-end": "the log start offset lies above all records",
-    "offset-overflow": "offsets that are too far from the base offset",
-    "producer-state": "a producer snapshot",
-    "no-segment": "a partition without a segment gets an empty one",
-    "directory-deleted": "a directory that was to be deleted",
-    "directory-stray": "a directory of a replica that should not be here",
-    "directory-name": "a directory whose name is no topic-partition",
-    "directory-twice": "two directories of one partition",
-    "index-full": "a segment needs more entries than its indexes may hold",
-    "index-too-large": "an index is larger than segment.index.bytes now allows",
-    "log-corrupt": "a .log whose end cannot be read",
-    "exception": "any other exception",
-}
+METADATA_TOPIC = "__cluster_metadata"  # KRaft's own log: loaded by itself, before all others
+KAFKA = "org.apache.kafka.common.KafkaException"
 
 
 @dataclass(frozen=True)
@@ -87,3 +43,82 @@ class Restart:
     def of(self, partition: str) -> tuple[Step, ...]:
         """The steps of one partition directory."""
         return tuple(step for step in self.steps if step.partition == partition)
+
+
+def restart(
+    logs: Iterable[StoredLog], clean: bool, of: Profile = NEWEST, strange_names: Iterable[str] = (), watch: Watch | None = None,
+) -> Restart:
+    """What a start does to these partition directories, in the order given, the metadata log first.
+
+    clean: the marker of a clean stop is there. strange_names: directories whose names are no topic-partition. watch(directory, base
+    offset, Recovered) is told of each segment that is recovered. One log is in memory at a time, as far as recovery.recover says.
+    """
+    by_metadata = sorted(logs, key=lambda log: not _is_metadata(log))
+    steps = [step for log in by_metadata if _is_metadata(log) for step in _metadata_steps(log, of, watch)]
+    refused = [_refused(name) for name in strange_names]
+    steps += refused
+    if not refused:
+        others = [log for log in by_metadata if not _is_metadata(log)]
+        steps += [step for log in others for step in _log_steps(log, clean, of, watch)]
+        steps += _twice(others)
+    return Restart(clean, not any(step.action == "fail" for step in steps), tuple(steps))
+
+
+def _is_metadata(log: StoredLog) -> bool:
+    name = names.parse_directory(log.directory)
+    return bool(name) and name.topic == METADATA_TOPIC
+
+
+def _metadata_steps(log: StoredLog, of: Profile, watch: Watch | None) -> tuple[Step, ...]:
+    """KafkaRaftLog opens its log as one that was not stopped cleanly, with the recovery point and the log start 0."""
+    return Loading(StoredLog(log.directory, log.files, IndexConfig()), False, of, "metadata-log", watch).run()
+
+
+def _log_steps(log: StoredLog, clean: bool, of: Profile, watch: Watch | None) -> list[Step]:
+    name = names.parse_directory(log.directory)
+    steps = Loading(log, clean, of, None, watch).run()
+    if name and name.state == "delete":
+        size_bytes = sum(file.size_bytes for file in log.files)
+        why = "its topic was deleted; the directory follows file.delete.delay.ms after the start"
+        gone = Step(log.directory, None, "delete", "directory-deleted", why, size_bytes=size_bytes)
+        return [*(step for step in steps if step.action == "fail"), gone]
+    if name and name.state == "stray":
+        why = "this replica belongs to another broker or topic; Kafka loads it, and neither serves nor deletes it"
+        return [*steps, Step(log.directory, None, "keep", "directory-stray", why)]
+    return list(steps)
+
+
+def _refused(name: str) -> Step:
+    """LogManager reads every directory's name before it loads the first log (LocalLog.parseTopicPartitionName)."""
+    words = (
+        f"Found directory {name}, '{name}' is not in the form of topic-partition or topic-partition.uniqueId-delete (if marked for "
+        "deletion).\nKafka's log directories (and children) should only contain Kafka topic data."
+    )
+    why = f"{name} is no name of a topic-partition: no log of the broker is loaded"
+    way_out = f"move {name} out of the broker directory"
+    return Step(name, None, "fail", "directory-name", why, error=str(Raised(KAFKA, words)), way_out=way_out)
+
+
+def _twice(logs: Iterable[StoredLog]) -> list[Step]:
+    """Two directories of one partition, such as orders-0 and orders-00 (LogManager.addLog)."""
+    seen: dict[tuple[str, int, bool], str] = {}
+    found = []
+    for log in logs:
+        name = names.parse_directory(log.directory)
+        if name and name.state in ("current", "future"):
+            first = seen.setdefault((name.topic, name.partition, name.state == "future"), log.directory)
+            if first != log.directory:
+                found.append(_duplicate(log.directory, first, f"{name.topic}-{name.partition}", name.state == "future"))
+    return found
+
+
+def _duplicate(directory: str, first: str, partition: str, future: bool) -> Step:
+    words = f"Duplicate log directories found: {directory}, {first}" if future else (
+        f"Duplicate log directories for {partition} are found in both {directory} and {first}. It is likely because log directory "
+        "failure happened while broker was replacing current replica with future replica. Recover broker from this failure by manually "
+        "deleting one of the two directories for this partition. It is recommended to delete the partition in the log directory that is "
+        "known to have failed recently."
+    )
+    both, error = f"{directory} and {first}", str(Raised("java.lang.IllegalStateException", words))
+    why, way_out = f"{both} hold the same partition", f"move one of {both} out of the broker directory"
+    return Step(directory, None, "fail", "directory-twice", why, error=error, way_out=way_out)

@@ -1,0 +1,73 @@
+"""A partition directory as plain values: names, sizes, and a door to the bytes of each file. Nothing here knows where they lie."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kafkaviz.format.walk import Read
+from kafkaviz.simulate.config import IndexConfig
+
+Opened = Callable[[], AbstractContextManager[Read]]
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A file of a partition directory.
+
+    opened: a context manager that gives read(position, buffer), as format.walk.Read, while the file is open.
+    modified_ms: when it was written last; some of Kafka's messages tell it.
+    """
+
+    name: str
+    size_bytes: int
+    opened: Opened
+    modified_ms: int = 0
+
+    def content(self, limit_bytes: int | None = None) -> bytes:
+        """All of its bytes, or the first of them; fewer where the file has become shorter."""
+        buffer = np.empty(self.size_bytes if limit_bytes is None else min(self.size_bytes, limit_bytes), np.uint8)
+        with self.opened() as read:
+            return buffer[: read(0, buffer)].tobytes()
+
+    def part(self, name: str, start: int, stop: int) -> "StoredFile":
+        """A stretch of its bytes as a file of that name."""
+
+        @contextmanager
+        def opened() -> Iterator[Read]:
+            with self.opened() as read:
+                yield lambda position, buffer: read(start + position, buffer)
+
+        return StoredFile(name, stop - start, opened, self.modified_ms)
+
+
+@dataclass(frozen=True)
+class StoredLog:
+    """A partition directory, and what the broker knows of it.
+
+    directory: its name. files: of all kinds, sub-directories left out. recovery_point, log_start_offset: as the checkpoints of
+    the broker directory have them, 0 where they say nothing.
+    """
+
+    directory: str
+    files: tuple[StoredFile, ...]
+    config: IndexConfig = field(default_factory=IndexConfig)
+    recovery_point: int = 0
+    log_start_offset: int = 0
+
+
+def in_memory(name: str, data: bytes, modified_ms: int = 0) -> StoredFile:
+    """A file whose bytes are at hand."""
+    held = np.frombuffer(data, np.uint8)
+
+    def read(position: int, buffer: np.ndarray) -> int:
+        piece = held[position : position + len(buffer)]
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    @contextmanager
+    def opened() -> Iterator[Read]:
+        yield read
+
+    return StoredFile(name, len(data), opened, modified_ms)
