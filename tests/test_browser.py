@@ -114,10 +114,7 @@ def test_sparks_numbers_arrive(server, page):
 def test_a_click_in_the_map_opens_the_segment(server, page):
     """From the broker's map to a segment's three files."""
     page.goto(server)
-    bars = page.locator(".js-plotly-plot .barlayer .point path")
-    bars.first.wait_for(state="attached")
-    box = bars.first.bounding_box()
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    click_a_bar(page)
     page.wait_for_url("**/segment?**")
     heading(page, "from offset")
     assert "tp=" in page.url and "segment=" in page.url
@@ -156,3 +153,47 @@ def test_a_wrong_path_is_answered_in_words(server, page, tmp_path, below, words)
     page.goto(f"{server}/?dir={tmp_path / below}")
     page.get_by_text(words).first.wait_for()
     assert page.locator("[data-testid=stException]").count() == 0
+
+
+def click_a_bar(page: "sync_api.Page") -> None:
+    """A click into the middle of the map's first bar."""
+    bars = page.locator(".js-plotly-plot .barlayer .point path")
+    bars.first.wait_for(state="attached")
+    box = bars.first.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+
+def test_back_leads_to_the_map_as_it_was(server, page):
+    """From the map and from the table: one step back, with the order that was chosen, and forward again."""
+    page.goto(server)
+    page.get_by_text("By name", exact=True).click()
+    page.wait_for_url("**order=By+name")
+    page.wait_for_function("document.querySelector('.js-plotly-plot .annotation')?.textContent === '__cluster_metadata-0'")
+    before, steps = page.url, page.evaluate("history.length")
+    click_a_bar(page)
+    page.wait_for_url("**/segment?**")
+    heading(page, "accounts-0")
+    assert page.evaluate("history.length") == steps + 1
+    page.go_back()
+    heading(page, "37 topic-partitions")
+    assert page.url == before
+    page.wait_for_function("document.querySelector('.js-plotly-plot .annotation')?.textContent === '__cluster_metadata-0'")
+    assert page.get_by_role("radio", name="By name").is_checked()
+    page.go_forward()
+    heading(page, "accounts-0")
+
+
+def test_back_stops_at_each_segment_that_was_seen(server, page):
+    """A step within a page stays one of its own: from the second segment to the broker, and back to the second segment."""
+    page.goto(f"{server}/segment?tp=payments-0&segment=7975")
+    page.locator(".dt svg").wait_for()
+    page.keyboard.press("]")
+    heading(page, "from offset 15\u202f904")
+    page.locator(".dt svg").wait_for()
+    page.locator(".st-key-kv_nav a", has_text="Broker").click()
+    heading(page, "37 topic-partitions")
+    page.go_back()
+    heading(page, "from offset 15\u202f904")
+    page.go_back()
+    heading(page, "from offset 7\u202f975")
+    assert "/segment?" in page.url and "segment=7975" in page.url

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import streamlit as st
 
 from kafkaviz.log.segment import Segment
 from kafkaviz.ui import cache as doors
 from kafkaviz.ui import go_to, parts, pick, state
-from kafkaviz.ui.components import copy_link, keys, theme_button
+from kafkaviz.ui.components import copy_link, keys, one_step, theme_button
 from kafkaviz.ui.pick import Place
 from kafkaviz.units import legible
 
@@ -192,7 +192,8 @@ def _to_segment(page: Page, place: Place, base_offset: int) -> None:
 
 
 def _listen(page: Page, place: Place) -> None:
-    """Keys that are no button's: ? for the list of keys, [ and ] for the segment before and after."""
+    """Keys that are no button's: ? for the list of keys, [ and ] for the segment before and after; and the browser's own Back."""
+    one_step(urlencode(st.query_params.to_dict()))
     pressed = keys("?[]" if place.segment else "?")
     if pressed == "?":
         _open("keys")

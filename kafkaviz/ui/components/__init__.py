@@ -28,7 +28,7 @@ def _text(file: str) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
-_art, _copy_link, _theme_button, _keys, _focus = map(door, ("art", "copy_link", "theme_button", "keys", "focus"))
+_art, _copy_link, _theme_button, _keys, _focus, _one_step = map(door, ("art", "copy_link", "theme_button", "keys", "focus", "one_step"))
 
 
 @cache
@@ -62,3 +62,8 @@ def keys(listen: str) -> str | None:
 def focus() -> None:
     """Puts the cursor into the field of the dialog that this stands in."""
     _focus(key="kv_focus", data={}, width="content", height="content")
+
+
+def one_step(query: str) -> None:
+    """Makes a change of page one step of the browser's history; query: the address that this run of the page was given."""
+    _one_step(key="kv_one_step", data={"query": query}, width="content", height="content")

@@ -1,0 +1,16 @@
+// Streamlit 1.67 turns to another page in two steps: first the page that is left gets the other's parameters, then the other page comes.
+// Back would stop between them, at an address nobody chose and without what the reader had chosen there. Here the second step takes the
+// place of the first, unless this page was drawn at that address: then its reader has seen it.
+export default function ({ data }) {
+  const own = window.__kafkaviz_history ??= { between: null };
+  const plain = query => new URLSearchParams(query).toString();
+  if (own.between && plain(new URL(own.between).search) === plain(data.query)) own.between = null;
+  if (own.push) return;
+  own.push = history.pushState.bind(history);
+  history.pushState = (state, title, to) => {
+    const next = new URL(to ?? '', location.href), same = next.pathname === location.pathname;
+    const second = !same && own.between === location.href && next.search === location.search;
+    if (second) history.replaceState(state, title, to); else own.push(state, title, to);
+    own.between = same ? location.href : null;
+  };
+}
