@@ -5,15 +5,12 @@ A log of 500 bytes whose last whole batch ends at 455, and whose other 45 bytes 
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from kafkaviz import units
-from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END, MAGIC_END
+from kafkaviz.format import tail
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 
 READ_BYTES = 16 << 20  # what is behind that in a longer tail is not looked at
-KNOWN_MAGIC = (0, 1, 2)
 
 
 @dataclass(frozen=True)
@@ -44,14 +41,5 @@ def read(log: FileInfo, end_position: int, last_offset: int | None) -> Tail | No
     if end_position >= log.size_bytes:
         return None
     found = file.read(log.path, end_position, READ_BYTES)
-    kind = "zeros" if not found.strip(b"\0") else "torn" if _goes_on(found, last_offset, log.size_bytes - end_position) else "garbage"
-    return Tail(kind, end_position, log.size_bytes - end_position)
-
-
-def _goes_on(found: bytes, last_offset: int | None, size_bytes: int) -> bool:
-    """Whether it reads like a header: its offset goes on from the last one, its magic exists, its length is more than there is."""
-    if len(found) < MAGIC_END:
-        return False
-    header = np.frombuffer(found[:HEADER_BYTES].ljust(HEADER_BYTES, b"\0"), HEADER)[0]
-    follows = int(header["base_offset"]) > (-1 if last_offset is None else last_offset)
-    return follows and int(header["magic"]) in KNOWN_MAGIC and int(header["batch_length_bytes"]) + LENGTH_END > size_bytes
+    left_bytes = log.size_bytes - end_position
+    return Tail(tail.kind(found, last_offset, left_bytes), end_position, left_bytes)

@@ -1,0 +1,28 @@
+"""The spans of the small text files of a broker directory: one a line, its line end included."""
+
+import re
+
+from kafkaviz.binary import spans
+from kafkaviz.binary.spans import CHECK, OFFSET, PAYLOAD, SIZE, Span
+
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r|\Z)")
+_NAMED = re.compile(rb"\s*([A-Za-z_.]+)\s*[:=]")
+
+
+def lines(data: bytes, name: str) -> list[Span]:
+    """The lines of the file with this name; of a checkpoint the version, the count and the entries."""
+    of_checkpoint = name.endswith("-checkpoint")
+    cuts = [match.span() for match in _LINE.finditer(data) if match.end() > match.start()]
+    return [_line(data, start, end, number, of_checkpoint) for number, (start, end) in enumerate(cuts)]
+
+
+def _line(data: bytes, start: int, end: int, number: int, of_checkpoint: bool) -> Span:
+    value = spans.text(data[start:end].rstrip(b"\r\n"))
+    if of_checkpoint and number < 2:
+        title, kind = (("version", CHECK), ("number of entries", SIZE))[number]
+    elif of_checkpoint:
+        title, kind = f"entry {number - 2}", OFFSET
+    else:
+        named = _NAMED.match(data, start, end)
+        title, kind = (named[1].decode() if named else f"line {number + 1}"), PAYLOAD
+    return Span(start, end, title, value, kind)

@@ -1,0 +1,64 @@
+"""Spans: fields of a fixed layout, cut ones, values as text, and what it is to tile."""
+
+import numpy as np
+import pytest
+
+from kafkaviz.binary.spans import OFFSET, PAYLOAD, POSITION, SIZE, TORN, Field, Span, check, fields, overlapping, text
+
+LAYOUT = np.dtype([("relative", ">i4"), ("position", ">i4")])
+SHOWN = {
+    "relative": Field("relativeOffset", OFFSET, None, lambda row: f"at byte {row['position']}"),
+    "position": Field("position", POSITION, lambda row: f"{row['position']:,}"),
+}
+
+
+def test_fields_have_names_values_and_places():
+    """Eight bytes at byte 40 of a file: two spans, the first with the row's name, one field explained by the other."""
+    assert fields(LAYOUT, SHOWN, bytes.fromhex("000000ab0000533e99"), 40, "slot 5") == [
+        Span(40, 44, "slot 5 relativeOffset", "171", OFFSET, "at byte 21310"),
+        Span(44, 48, "position", "21,310", POSITION, ""),
+    ]
+
+
+@pytest.mark.parametrize(("cut", "names", "last"), [
+    (0, [], None), (3, ["relativeOffset"], TORN), (4, ["relativeOffset"], OFFSET), (7, ["relativeOffset", "position"], TORN),
+])  # fmt: skip
+def test_a_cut_field_is_torn(cut, names, last):
+    """What is there is said of no more than the whole fields; a note about a row that is not whole is left out."""
+    found = fields(LAYOUT, SHOWN, bytes.fromhex("000000ab0000533e")[:cut], 0)
+    assert [span.name for span in found] == names and (not found or found[-1].kind == last)
+    assert all("at byte" not in span.note for span in found)
+    check(found, 0, cut)
+
+
+@pytest.mark.parametrize(("data", "shown"), [
+    (b"acct-134", "acct-134"),
+    (b"a\x00\n<b>", "a··<b>"),
+    (b"\xff\xfe", "0xfffe"),
+    ("Größe".encode(), "Größe"),
+    (b"x" * 161, "x" * 160 + "…"),
+    ("é".encode() * 400, "é" * 160 + "…"),
+    (b"", ""),
+])  # fmt: skip
+def test_values_as_text(data, shown):
+    """UTF-8 as it is, other bytes as digits, long ones cut, also in the middle of a letter."""
+    assert text(data) == shown
+
+
+@pytest.mark.parametrize(("places", "fault"), [
+    ([(0, 4), (5, 8)], "a gap"),
+    ([(0, 4), (3, 8)], "two spans"),
+    ([(0, 4), (4, 4), (4, 8)], "empty"),
+    ([(0, 4), (4, 7)], "ends"),
+    ([], "ends"),
+])  # fmt: skip
+def test_what_does_not_tile_is_told(places, fault):
+    """A gap, an overlap, an empty span, bytes at an end that no span has."""
+    with pytest.raises(AssertionError, match=fault):
+        check([Span(start, end, "x", "", SIZE) for start, end in places], 0, 8)
+
+
+def test_spans_of_a_stretch_are_whole():
+    """A span with one byte in the stretch is there from its start to its end."""
+    tiles = [Span(at, at + 4, "x", "", PAYLOAD) for at in range(0, 16, 4)]
+    assert overlapping(tiles, 7, 9) == tiles[1:3] and overlapping(tiles, 4, 8) == tiles[1:2]

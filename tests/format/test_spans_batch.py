@@ -1,0 +1,115 @@
+"""The spans of batches, against single batches of Kafka 4.3.1's own classes, whole and damaged, and what Kafka read in them."""
+
+import gzip
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafkaviz.binary.spans import TORN, Span, check, overlapping
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format.spans_batch import batch, inside, is_compressed, is_intact
+from tests.conftest import DATA
+
+with gzip.open(DATA / "batches.jsonl.gz", "rt") as lines:
+    BATCHES = [json.loads(line) for line in lines]
+WHOLE = [one for one in BATCHES if "header" in one and one["header"]["sizeInBytes"] * 2 == len(one["hex"])]
+WITH_RECORDS = [one for one in WHOLE if "records" in one and not one["name"].startswith("broken-")]
+FIELDS_OF_MAGIC_2 = {
+    **{name: name for name in ("baseOffset", "partitionLeaderEpoch", "magic", "lastOffsetDelta", "baseTimestamp", "maxTimestamp")},
+    **{name: name for name in ("producerId", "producerEpoch", "baseSequence")}, "recordCount": "countOrNull",
+}  # fmt: skip
+
+
+def named(spans: list[Span], name: str) -> Span:
+    """The one span with this name."""
+    (found,) = [span for span in spans if span.name == name]
+    return found
+
+
+def number(span: Span) -> int:
+    """Its value without thin spaces."""
+    return int(span.value.replace("\u202f", ""))
+
+
+def read_parts(spans: list[Span], data: bytes, name: str) -> list[str | None]:
+    """Of each record the hexadecimal digits of its key or value, as its spans have it; null where the length says so."""
+    found = []
+    for at, span in enumerate(spans):
+        if span.name == f"{name}Length":
+            follows = spans[at + 1] if at + 1 < len(spans) and spans[at + 1].name == name else None
+            size = int(span.value)
+            found.append(None if size < 0 else data[follows.start : follows.end].hex() if follows else "")
+    return found
+
+
+@pytest.mark.parametrize("recorded", BATCHES, ids=lambda one: one["name"])
+def test_every_byte_has_a_span(recorded):
+    """Also in damaged ones; a stretch has those of the whole that lie in it."""
+    data = bytes.fromhex(recorded["hex"])
+    whole = batch(data, 1000)
+    check(whole, 1000, 1000 + len(data))
+    for start, stop in ((1000, 1017), (1061, 1070), (1000 + len(data) // 2, 1000 + len(data) // 2 + 20)):
+        assert batch(data, 1000, None, start, stop) == overlapping(whole, start, stop)
+
+
+@pytest.mark.parametrize("recorded", [one for one in WHOLE if one["header"]["magic"] == 2], ids=lambda one: one["name"])
+def test_a_header_says_what_kafka_read(recorded):
+    """Field by field; the checksum is told right or wrong as Kafka found it."""
+    spans, header = batch(bytes.fromhex(recorded["hex"])), recorded["header"]
+    shown = {name: number(named(spans[:13], name)) for name in FIELDS_OF_MAGIC_2}
+    assert shown == {name: header[key] for name, key in FIELDS_OF_MAGIC_2.items()}
+    crc = named(spans[:13], "crc")
+    assert int(crc.value, 16) == header["checksum"] and crc.note.endswith("It matches.") == header["isValid"]
+    assert is_intact(bytes.fromhex(recorded["hex"])) == header["isValid"]
+
+
+@pytest.mark.parametrize("recorded", WITH_RECORDS, ids=lambda one: one["name"])
+def test_keys_and_values_are_those_kafka_read(recorded):
+    """In the batch itself or in what it holds, decompressed; the spans there tile those bytes."""
+    data = bytes.fromhex(recorded["hex"])
+    within = inside(data)
+    assert (within is not None) == is_compressed(data) == recorded["header"]["isCompressed"]
+    spans, records = (within.spans, within.data) if within else (batch(data), data)
+    check(spans, 0, len(records))
+    assert not [span for span in spans if span.kind == TORN]
+    for name in ("key", "value"):
+        assert read_parts(spans, records, name) == [record[f"{name}Hex"] for record in recorded["records"]]
+
+
+def test_the_recording_holds_every_kind():
+    """Magic 0 to 2, compressed and not."""
+    kinds = {(one["header"]["magic"], one["header"]["isCompressed"]) for one in WITH_RECORDS}
+    assert kinds == {(magic, compressed) for magic in (0, 1, 2) for compressed in (True, False)}
+
+
+SMALL = [bytes.fromhex(one["hex"]) for one in WITH_RECORDS if len(one["hex"]) < 2000]
+
+
+CHANGES = st.lists(st.tuples(st.integers(0, 999), st.binary(min_size=1, max_size=4)), max_size=4)
+
+
+@given(st.sampled_from(SMALL), CHANGES, st.integers(0, 1000))
+def test_any_damage_is_tiled(data, changes, cut):
+    """Bytes overwritten anywhere, the end cut: every byte still has one span, and what is inside is tiled or refused."""
+    changed = bytearray(data)
+    for at, new in changes:
+        at %= len(data)
+        changed[at : at + len(new)] = new
+    changed = bytes(changed[: max(1, min(len(data), cut))])
+    check(batch(changed), 0, len(changed))
+    try:
+        within = inside(changed)
+    except CorruptBytes:
+        return
+    if within:
+        check(within.spans, 0, len(within.data))
+
+
+def test_a_batch_read_in_part_ends_in_one_span():
+    """Where a batch is too large to be read, its header and first records are told, and how much follows."""
+    data = max(SMALL, key=lambda one: len(one) if one[16] == 2 and not is_compressed(one) else 0)
+    spans = batch(data[:200], 0, len(data))
+    check(spans, 0, len(data))
+    assert (spans[-1].start, spans[-1].name) == (200, "records")
