@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafkaviz import units
 from kafkaviz.binary.spans import TORN, Span, check, overlapping
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format.spans_batch import batch, inside, is_compressed, is_intact
@@ -76,6 +77,17 @@ def test_keys_and_values_are_those_kafka_read(recorded):
     assert not [span for span in spans if span.kind == TORN]
     for name in ("key", "value"):
         assert read_parts(spans, records, name) == [record[f"{name}Hex"] for record in recorded["records"]]
+
+
+@pytest.mark.parametrize("recorded", [one for one in WITH_RECORDS if one["header"]["magic"] == 2], ids=lambda one: one["name"])
+def test_offsets_and_times_are_those_kafka_read(recorded):
+    """In the words of the deltas: an offset counted from the batch's, a time from its base or the broker's clock."""
+    data = bytes.fromhex(recorded["hex"])
+    spans = within.spans if (within := inside(data)) else batch(data)
+    offsets = [span.note for span in spans if span.name == "offsetDelta"]
+    times = [span.note for span in spans if span.name == "timestampDelta"]
+    assert offsets == [f"Offset {units.group(record['offset'])}." for record in recorded["records"]]
+    assert all(f"{units.moment(record['timestamp'])} UTC." in note for record, note in zip(recorded["records"], times, strict=True))
 
 
 def test_the_recording_holds_every_kind():
