@@ -1,0 +1,221 @@
+"""A start foretold, held against what real starts did: of a killed directory, a damaged one, and one that no broker starts on."""
+
+import hashlib
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.analyse.restart import Restart, foretell, foretell_partition
+from kafkaviz.log.archive import opened
+from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.simulate.config import IndexConfig
+from kafkaviz.simulate.recovery import Recovered
+
+METADATA = "__cluster_metadata-0"
+KILLED_CONFIGS = {  # topic: (index.interval.bytes, segment.index.bytes) where they differ from what that broker had for all
+    "orders": (4096, 10 << 20), "clicks-mixed": (4096, 10 << 20), "empty-room": (4096, 10 << 20), "dense-index": (0, 65_536),
+    "tiny-index": (150, 300),
+}  # fmt: skip
+
+
+def killed_settings(partition) -> IndexConfig:
+    return IndexConfig(*KILLED_CONFIGS.get(partition.topic, (4096, 65_536)))
+
+
+class Foretold:
+    """A restart, and the indexes that it builds."""
+
+    def __init__(self, broker: Broker, settings=lambda _: IndexConfig()) -> None:
+        self.broker, self.recovered = broker, {}
+        self.restart: Restart = foretell(broker, settings, watch=self._watch)
+
+    def _watch(self, directory: str, base: int, found: Recovered) -> None:
+        self.recovered[directory, base] = found
+
+    def sizes(self) -> dict[str, int | None]:
+        """Every file of a partition directory after the steps, and its size; None where the steps do not tell it."""
+        found = {
+            f"{partition.directory}/{one.name}": one.size_bytes
+            for partition in self.broker.partitions
+            for one in [*(file for segment in partition.segments for file in segment.files), *partition.others]
+        }
+        for step in self.restart.steps:
+            if step.action == "delete":
+                found = {name: size for name, size in found.items() if name != step.file and (step.file or step.partition not in name)}
+            elif step.action == "truncate":
+                assert found[step.file] == step.from_position + step.size_bytes
+                found[step.file] = step.from_position
+            elif step.action == "rebuild":
+                found[step.file] = step.size_bytes
+        return found
+
+
+def listed(text: Path) -> dict[str, tuple[int, str]]:
+    """Size and sha256 of each file of the partition directories in a list that was made beside a directory."""
+    rows = [line.split(maxsplit=3) for line in text.read_text().splitlines()]
+    return {name: (int(size), digest) for size, _, digest, name in rows if "/" in name and not name.startswith(METADATA)}
+
+
+def lines_with(log: Path, pattern: str) -> set[tuple[str, ...]]:
+    """The groups of a pattern, and the partition, of each line of a broker's log that has it."""
+    found = set()
+    for line in log.read_text().splitlines():
+        match = re.search(pattern, line)
+        if match and METADATA not in line:
+            partition = re.search(r"partition=([^,\]]+)|@DIR@/([^/]+)/", line)
+            found.add((partition[1] or partition[2], *match.groups()))
+    return found
+
+
+@pytest.fixture(scope="module")
+def killed_whole(shared) -> Foretold:
+    """The whole killed directory, with the settings its broker had."""
+    return Foretold(open_broker(shared / "data" / "kafka-4.3.1-killed.tar.gz"), killed_settings)
+
+
+def expected(shared: Path, name: str) -> Path:
+    """What was recorded beside a directory of the shared folder."""
+    return next(opened(shared / "data" / f"{name}.expected.tar.gz").glob("**/topics.json")).parent
+
+
+def test_a_killed_directory_becomes_what_the_next_start_made_of_it(shared, killed_whole):
+    """Every file that was there after the real start, no other, each .log and index at its size (a clean stop followed)."""
+    assert (killed_whole.restart.clean, killed_whole.restart.starts) == (False, True)
+    after = listed(expected(shared, "kafka-4.3.1-killed-restarted") / "sha256.txt")
+    sizes = {name: size for name, size in killed_whole.sizes().items() if not name.startswith(METADATA)}
+    assert sizes.keys() == after.keys()
+    unsized = ("leader-epoch-checkpoint", ".snapshot")
+    assert {name: size for name, size in sizes.items() if not name.endswith(unsized)} == {
+        name: size for name, (size, _) in after.items() if not name.endswith(unsized)
+    }
+
+
+def test_the_indexes_of_a_killed_directory_to_the_byte(shared, killed_whole):
+    """The three indexes of every recovered segment are those that the real start left."""
+    after = listed(expected(shared, "kafka-4.3.1-killed-restarted") / "sha256.txt")
+    compared = 0
+    for (directory, base), found in killed_whole.recovered.items():
+        for kind, data in (("index", found.index()), ("timeindex", found.timeindex()), ("txnindex", found.txnindex())):
+            name = f"{directory}/{base:020d}.{kind}"
+            if name in after:
+                assert (len(data), hashlib.sha256(data).hexdigest()) == after[name], name
+                compared += 1
+    assert compared == 50
+
+
+def test_the_lines_that_the_broker_wrote_while_it_recovered(shared, killed_whole):
+    """Which segments it recovered, where it cut, and which snapshots it wrote before it was up."""
+    log = expected(shared, "kafka-4.3.1-killed-restarted") / "recovery.log"
+    recovered = {(directory, str(base)) for directory, base in killed_whole.recovered if directory != METADATA}
+    assert lines_with(log, r"Recovering unflushed segment (\d+)\.") == recovered and len(recovered) == 24
+    cut = {(one.partition, str(one.segment)) for one in killed_whole.restart.steps if one.action == "truncate"}
+    ends = {(*key, str(killed_whole.recovered[key[0], int(key[1])].next_offset)) for key in cut}
+    assert lines_with(log, r"Corruption found in segment (\d+), truncating to offset (\d+)") == ends and len(ends) == 3
+    steps = [one for one in killed_whole.restart.steps if one.cause == "producer-state" and one.partition != METADATA]
+    written = {(one.partition, str(int(Path(one.file).stem))) for one in steps}
+    assert {one.action for one in steps} == {"rebuild"} and lines_with(log, r"Wrote producer snapshot at offset (\d+)") == written
+
+
+def test_a_directory_that_no_broker_starts_on(shared):
+    """The exception of the time index that is full comes from the segment that Kafka named; the other partitions load."""
+    def settings(partition) -> IndexConfig:
+        return IndexConfig(150, 1024) if partition.topic == "meter-readings" else IndexConfig()
+
+    found = Foretold(open_broker(shared / "data" / "kafka-4.3.1-unstartable.tar.gz"), settings).restart
+    (failure,) = found.failures
+    said = (expected(shared, "kafka-4.3.1-unstartable") / "start-error.txt").read_text().splitlines()
+    assert not found.starts and failure.error in said
+    assert (failure.partition, failure.segment, failure.cause) == ("meter-readings-0", 0, "index-full")
+    assert "segment.index.bytes" in failure.way_out and failure.file == "meter-readings-0/00000000000000000000.log"
+
+
+def test_a_damaged_directory_becomes_what_the_start_made_of_it(damaged, shared):
+    """Only what the real start changed is changed; a clean stop after it cut half a slot off an index, and nothing else."""
+    recorded = expected(shared, "kafka-4.3.1-damaged")
+    before, after = listed(recorded / "sha256.txt"), listed(recorded / "sha256-after.txt")
+    sizes = {name: size for name, size in Foretold(open_broker(damaged)).sizes().items() if not name.startswith(METADATA)}
+    assert sizes.keys() == after.keys()
+    changed = {name for name in after if before.get(name) != after[name] and not name.endswith("leader-epoch-checkpoint")}
+    steps = {one.file for one in foretell(open_broker(damaged)).steps if one.action == "rebuild" and one.partition != METADATA}
+    assert changed - {"metrics-0/00000000000000000000.index"} <= steps
+    assert {name for name in steps - changed if not name.endswith(".snapshot")} == set()
+
+
+def test_what_a_damaged_directory_loses_and_gets_back(damaged):
+    """Each damage that a start sees, and what it does about it; indexes that are merely wrong it does not see."""
+    found = Foretold(open_broker(damaged))
+    steps = {(one.action, one.cause): one for one in found.restart.steps if one.partition in ("rides-0", "transfers-0")}
+    files = {key: Path(one.file).name for key, one in steps.items() if key[1] != "producer-state"}
+    assert (found.restart.clean, found.restart.starts) == (True, True) and files == {
+        ("delete", "leftover-cleaned"): "00000000000000002418.log.cleaned",
+        ("rebuild", "timeindex-missing"): "00000000000000000607.timeindex",
+        ("rebuild", "index-missing"): "00000000000000001811.index",
+        ("delete", "orphan-index"): "00000000000000999999.index",
+        ("rebuild", "index-corrupt"): "00000000000000000320.txnindex",
+    }
+    assert not found.restart.of("bookings-0") and not found.restart.of("metrics-0")
+    rebuilt = hashlib.sha256(found.recovered["rides-0", 1811].index()).hexdigest()
+    assert rebuilt == "5308a30c903ce5f8f20b2556626d65b986a1719437d94da22462c235eae0c4ea"  # as 4.3.1 wrote it
+    transactions = hashlib.sha256(found.recovered["transfers-0", 320].txnindex()).hexdigest()
+    assert transactions == "acde4c4f5480cfd11f5199d2f0cac0f6a9f80d335bfcfae5fed0b41fa90f931c"
+
+
+def test_a_clean_directory_is_left_as_it_is(clean):
+    """Nothing is recovered but the metadata log, which is so at every start; what was to be deleted is deleted."""
+    found = Foretold(open_broker(clean))
+    assert found.restart.starts and {directory for directory, _ in found.recovered} == {METADATA}
+    assert {one.cause for one in found.restart.steps} <= {"metadata-log", "producer-state", "leftover-deleted", "directory-deleted"}
+    assert not [one for one in found.restart.steps if one.action == "truncate"]
+
+
+def test_some_partitions_of_a_killed_directory(killed):
+    """The three tails that were torn by hand are cut where a real start cut them."""
+    found = foretell(open_broker(killed), killed_settings)
+    cut = {(one.partition, one.from_position, one.size_bytes) for one in found.steps if one.action == "truncate"}
+    known = {("clicks-zstd-0", 263_795, 464), ("weblogs-0", 406_105, 512), ("append-time-0", 561_373, 45)}
+    assert cut and cut <= known and found.starts and not found.clean
+
+
+def test_one_partition_speaks_for_itself(damaged):
+    """The steps of a partition alone are its steps among all."""
+    broker = open_broker(damaged)
+    alone = foretell_partition(broker, broker.partition("rides-0"))
+    assert alone.steps == foretell(broker).of("rides-0") and alone.starts
+
+
+@pytest.fixture
+def copied(clean, tmp_path) -> Path:
+    """A broker directory of one partition, to be changed."""
+    for name in ("meta.properties", ".kafka_cleanshutdown"):
+        shutil.copy(clean / name, tmp_path / name)
+    partition = min((one for one in open_broker(clean).partitions if len(one.live) > 1), key=lambda one: one.live[-1].log.size_bytes)
+    shutil.copytree(partition.path, tmp_path / "orders-0")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["lost+found", "orders-x", "orders-0.1234-delete-copy", "backup"])
+def test_a_directory_with_another_name_stops_the_start(copied, name):
+    """Before the first log is loaded, with Kafka's words; the cache of tiered storage does not."""
+    (copied / name).mkdir()
+    (copied / "remote-log-index-cache").mkdir()
+    found = foretell(open_broker(copied))
+    assert not found.starts and [(one.partition, one.cause) for one in found.steps] == [(name, "directory-name")]
+    assert found.steps[0].error.startswith("org.apache.kafka.common.KafkaException: Found directory ")
+
+
+def test_two_directories_of_one_partition_stop_the_start(copied):
+    """Kafka reads the number: orders-00 is orders-0 again."""
+    shutil.copytree(copied / "orders-0", copied / "orders-00")
+    found = foretell(open_broker(copied))
+    assert [one.cause for one in found.failures] == ["directory-twice"]
+    assert "Duplicate log directories for orders-0" in found.failures[0].error
+
+
+def test_the_files_stay_as_they_are(copied):
+    """Nothing in the directory is written, made or removed by telling what would be."""
+    (copied / ".kafka_cleanshutdown").unlink()
+    stamps = {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in copied.rglob("*")}
+    assert foretell(open_broker(copied)).steps
+    assert {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in copied.rglob("*")} == stamps
