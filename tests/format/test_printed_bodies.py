@@ -1,0 +1,76 @@
+"""Bodies of records, whole and damaged, held to what the classes of Kafka 4.3.1 print of them."""
+
+import gzip
+import json
+from collections import Counter
+
+import pytest
+
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import control, internal, metadata, remote
+from tests.conftest import DATA
+
+ROWS = [json.loads(line) for line in gzip.decompress((DATA / "printed_bodies.jsonl.gz").read_bytes()).splitlines()]
+DECODERS = ("offsets", "transactions", "share", "metadata", "remote", "control")
+
+
+def part(row: dict, name: str) -> bytes | None:
+    """A key or value of a row."""
+    return None if row[name] is None else bytes.fromhex(row[name])
+
+
+def printed(decoder: str, key: bytes | None, value: bytes | None, offset: int) -> str:
+    """What is printed of a body by one of the decoders."""
+    if decoder == "control":
+        return control.printed(key, value)
+    if decoder in ("metadata", "remote"):
+        return {"metadata": metadata, "remote": remote}[decoder].printed(value, offset)
+    return internal.printed(key, value, offset, decoder)
+
+
+def answer(row: dict) -> dict:
+    """What we say of a row: the text, or the exception on which the tool ends."""
+    try:
+        return {"printed": printed(row["decoder"], part(row, "key"), part(row, "value"), row["offset"])}
+    except CorruptBytes as fault:
+        return {"raises": fault.java_text}
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_a_body_is_printed_as_kafka_prints_it(decoder):
+    """Bytes built by the schemas with every version and tag, and damaged ones: text, error and exception are Kafka's."""
+    rows = [row for row in ROWS if row["decoder"] == decoder]
+    wrong = [row for row in rows if answer(row).items() - row.items()]
+    assert len(rows) > 10
+    assert wrong == []
+
+
+def test_the_rows_hold_every_type():
+    """The recorded rows would notice a type that is missing."""
+    types = {decoder: Counter() for decoder in DECODERS}
+    for row in ROWS:
+        if "printed" in row and "rror" not in row["printed"]:
+            key = part(row, "value")[1] if row["decoder"] in ("metadata", "remote") else int.from_bytes(part(row, "key")[:2], "big")
+            types[row["decoder"]][key] += 1
+    assert set(internal.OFFSETS) <= set(types["offsets"])
+    assert set(internal.TRANSACTIONS) <= set(types["transactions"])
+    assert set(internal.SHARE_STATE) <= set(types["share"])
+    assert set(metadata.RECORD_TYPES) <= set(types["metadata"])
+    assert set(remote.RECORD_TYPES) <= set(types["remote"])
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_a_cut_or_flipped_body_is_told_as_corrupt_at_worst(decoder):
+    """Whatever the bytes are, the answer is a text or CorruptBytes."""
+    rows = [row for row in ROWS if row["decoder"] == decoder and row["value"]][::25]
+    answers = 0
+    for row in rows:
+        value = part(row, "value")
+        for at in range(len(value)):
+            flipped = value[:at] + bytes([value[at] ^ 0x81]) + value[at + 1 :]
+            for damaged in (value[:at], flipped):
+                try:
+                    answers += bool(printed(decoder, part(row, "key"), damaged, 0))
+                except CorruptBytes as fault:
+                    answers += bool(fault.what)
+    assert answers == 2 * sum(len(part(row, "value")) for row in rows) > 0
