@@ -1,0 +1,327 @@
+"""Health as it is shown: will the broker start and what will that do, and all findings with their bytes.
+
+One value for the whole page: figures.checkup.view works it out, message packs it for ui/components/findings.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from kafkaviz import units
+from kafkaviz.analyse.finding import CODES, ERROR, INFO, SEVERITIES, Finding
+from kafkaviz.simulate.restart import Restart, Step
+
+ROW_BYTES, ROWS, BEFORE_BYTES = 16, 8, 32  # of a hex dump: bytes a line, lines, and what is shown in front of a finding
+ALONE = 3  # more findings of one code are one item of the list
+MEMBERS = 200  # of an item, shown; all are in the JSON
+DUMPS = 400  # findings whose bytes are sent along
+READ_CAUSES = ("unflushed", "index-missing", "index-corrupt", "tail", "invalid-offset", "index-full")  # the .log is read
+LEAST_SHARE = 0.016  # of the strip: a small log is still seen
+WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+TAILS = (("log-torn-tail", "a batch cut short"), ("log-zero-tail", "zeros"), ("log-garbage-tail", "bytes that do not belong there"))
+FILE_KINDS = {".index": "offset", ".timeindex": "time", ".log": "log"}
+
+Read = Callable[[str, int, int], bytes]  # a file relative to the broker directory, a position, a length: what is there
+
+
+class Verdict(NamedTuple):
+    """The answer to "will it start?": a severity or "ok", a headline, and what stands behind it."""
+
+    kind: str
+    title: str
+    text: str
+
+
+class Bar(NamedTuple):
+    """A topic-partition that the start reads."""
+
+    name: str
+    size_bytes: int
+    share: float  # of the strip
+    cut_bytes: int
+    fails: bool
+    words: str  # on hover
+
+
+class Strip(NamedTuple):
+    """What the start reads, in proportion; below: what is cut or fails; aside: what happens to the others."""
+
+    title: str
+    bars: tuple[Bar, ...]
+    below: str
+    aside: str
+
+
+class Dump(NamedTuple):
+    """Bytes of a file around a finding: lines of 16 from `start`; bad: from, to; kind: the colour of the others."""
+
+    start: int
+    digits: str
+    bad: tuple[int, int]
+    kind: str
+
+
+class Member(NamedTuple):
+    """One finding, in words."""
+
+    where: str
+    message: str
+    found: str
+    expected: str
+    dump: Dump | None
+    consequence: str
+    next_step: str
+    reference: str
+
+
+class Item(NamedTuple):
+    """A line of the list: one finding, or many of the same code; count: of all, also those that are not members."""
+
+    key: str
+    severity: str
+    code: str
+    title: str
+    where: str
+    count: int
+    members: tuple[Member, ...]
+
+
+class View(NamedTuple):
+    """The page."""
+
+    verdict: Verdict
+    strip: Strip | None
+    counts: Mapping[str, int]
+    items: tuple[Item, ...]
+
+
+def view(findings: Sequence[Finding], restart: Restart, log_bytes: Mapping[tuple[str, int], int], read: Read) -> View:
+    """All that the page shows. log_bytes: the size of each .log by its directory and base offset; read: for the dumps."""
+    counted = {severity: sum(one.severity == severity for one in findings) for severity in SEVERITIES}
+    return View(verdict(findings, restart), strip(restart, log_bytes), counted, items(findings, read))
+
+
+# ---- the verdict
+
+
+def verdict(findings: Sequence[Finding], restart: Restart) -> Verdict:
+    """What the next start does, in a headline and some sentences."""
+    if not restart.starts:
+        return _fails(restart)
+    cuts, deletes = _of(restart, "truncate"), [one for one in _of(restart, "delete") if one.cause != "leftover-deleted"]
+    headline = _headline(cuts, deletes, restart)
+    stays = sum(one.severity == ERROR and not one.code.startswith("recovery-") for one in findings) - _tails(findings, cuts)
+    kind = "error" if stays else "warning" if cuts or deletes or not restart.clean else "ok"
+    return Verdict(kind, headline, " ".join(filter(None, (_why(restart), _cut_words(findings, cuts), _stay_words(stays)))))
+
+
+def _fails(restart: Restart) -> Verdict:
+    first = restart.failures[0]
+    others = len({one.partition for one in restart.steps} - {first.partition, None})
+    rest = f" With it ends the broker, also for its {units.group(others)} other logs." if others else ""
+    title = f"This broker will not start: {_headline_of(first)}"
+    return Verdict("error", title, f"{_sentence(first.why)} Kafka ends with {first.error}.{rest}")
+
+
+def _headline_of(step: Step) -> str:
+    where = f"{step.partition}/{units.group(step.segment)}" if step.segment is not None else f"{step.partition}"
+    words = {
+        "index-full": f"an index of {where} cannot be rebuilt",
+        "index-too-large": f"an index of {where} is larger than its limit",
+        "directory-name": f"{where} is no topic-partition",
+        "directory-twice": f"{where} is there twice",
+        "log-corrupt": f"the log of {where} cannot be read",
+    }
+    return words.get(step.cause, f"{where} cannot be loaded")
+
+
+def _headline(cuts: Sequence[Step], deletes: Sequence[Step], restart: Restart) -> str:
+    done = []
+    if cuts:
+        logs = len({(one.partition, one.segment) for one in cuts})
+        done.append(f"cut {units.group(sum(one.size_bytes or 0 for one in cuts))} bytes off {_number(logs)} log{_s(logs)}")
+    if deletes:
+        done.append(f"delete {_number(len(deletes))} {'thing' if any(not one.file for one in deletes) else 'file'}{_s(len(deletes))}")
+    rebuilt = {(one.partition, one.segment) for one in _of(restart, "rebuild") if one.segment is not None}
+    if rebuilt and not cuts:
+        done.append(f"rebuild indexes of {_number(len(rebuilt))} segment{_s(len(rebuilt))}")
+    return f"This broker will start, and {' and '.join(done)}" if done else "This broker will start, and change nothing"
+
+
+def _why(restart: Restart) -> str:
+    if restart.clean:
+        return "It was stopped cleanly, so contents are not checked at the start."
+    logs = len({one.partition for one in restart.steps if one.cause == "unflushed"})
+    if not logs:
+        return "It was not stopped cleanly."
+    verb, its = ("is", "its") if logs == 1 else ("are", "their")
+    again = f"{units.group(logs)} log{_s(logs)} {verb} read again from {its} recovery point{_s(logs)}"
+    return f"It was not stopped cleanly, so {again}, and {its} indexes rebuilt."
+
+
+def _cut_words(findings: Sequence[Finding], cuts: Sequence[Step]) -> str:
+    """What the bytes are that will be cut off."""
+    tails = [(words, sum(one.length or 0 for one in findings if one.code == code)) for code, words in TAILS]
+    told = [f"{units.group(length)} are {words}" for words, length in tails if length]
+    if not cuts or not told:
+        return ""
+    lost = " No whole batch is lost." if all(one.cause == "tail" for one in cuts) else ""
+    return f"Of the bytes behind the last batches {_list(told)}.{lost}"
+
+
+def _stay_words(stays: int) -> str:
+    if not stays:
+        return ""
+    return f"{_number(stays).capitalize()} error{_s(stays)} will stay: the start does not see {'it' if stays == 1 else 'them'}."
+
+
+def _tails(findings: Iterable[Finding], cuts: Sequence[Step]) -> int:
+    """Errors that the start takes away by its cuts."""
+    files = {one.file for one in cuts}
+    return sum(one.severity == ERROR and one.code in dict(TAILS) and one.file in files for one in findings)
+
+
+# ---- the strip
+
+
+def strip(restart: Restart, log_bytes: Mapping[tuple[str, int], int]) -> Strip | None:
+    """The logs that the start reads, those with trouble first, then by size; None where it reads none."""
+    read = {(one.partition, one.segment) for one in restart.steps if one.cause in READ_CAUSES and one.segment is not None}
+    sizes: dict[str, int] = {}
+    for directory, base_offset in read & log_bytes.keys():
+        sizes[directory] = sizes.get(directory, 0) + log_bytes[directory, base_offset]
+    if not sizes:
+        return None
+    total = sum(sizes.values())
+    bars = [_bar(name, size, max(size, total * LEAST_SHARE), restart) for name, size in sizes.items()]
+    bars.sort(key=lambda bar: (not bar.fails, not bar.cut_bytes, -bar.size_bytes, bar.name))
+    whole = sum(bar.share for bar in bars)
+    bars = tuple(bar._replace(share=bar.share / whole if whole else 1 / len(bars)) for bar in bars)
+    title = f"What the start will do: read {units.size(total)} in {units.group(len(bars))} log{_s(len(bars))}, in proportion"
+    return Strip(title, bars, _below(bars), "others: kept whole, index rebuilt" if any(bar.cut_bytes for bar in bars) else "")
+
+
+def _bar(name: str, size_bytes: int, share: float, restart: Restart) -> Bar:
+    steps = restart.of(name)
+    cut = sum(one.size_bytes or 0 for one in steps if one.action == "truncate")
+    fails = any(one.action == "fail" for one in steps)
+    end = "stops with an exception" if fails else f"cut by {units.group(cut)} B, index rebuilt" if cut else "kept whole, index rebuilt"
+    segments = len({one.segment for one in steps if one.cause in READ_CAUSES and one.segment is not None})
+    return Bar(name, size_bytes, share, cut, fails, f"{units.group(segments)} segment{_s(segments)}, {units.size(size_bytes)}: {end}")
+
+
+def _below(bars: Sequence[Bar]) -> str:
+    if any(bar.fails for bar in bars):
+        return "fails here, nothing after it is served"
+    cut = [f"{bar.name} by {units.group(bar.cut_bytes)} B" for bar in bars if bar.cut_bytes]
+    return f"cut at the end: {', '.join(cut[:4])}{f' and {len(cut) - 4} more' if len(cut) > 4 else ''}" if cut else ""
+
+
+# ---- the list
+
+
+def items(findings: Sequence[Finding], read: Read) -> tuple[Item, ...]:
+    """The lines of the list, the worst first; findings of one code are one line where there are more than a few."""
+    found, left = [], DUMPS
+    order = sorted(findings, key=lambda one: (SEVERITIES.index(one.severity), one.code))
+    for (severity, _), group in groupby(order, key=lambda one: (one.severity, one.code)):
+        same = list(group)
+        together = len(same) > ALONE or (severity == INFO and len(same) > 1)
+        for part in [same] if together else [[one] for one in same]:
+            members = tuple(_member(one, read if number < left else None) for number, one in enumerate(part[:MEMBERS]))
+            left -= len(members)
+            found.append(_item(part, members))
+    return tuple(found)
+
+
+def _item(same: Sequence[Finding], members: tuple[Member, ...]) -> Item:
+    first = same[0]
+    if len(same) == 1:
+        return Item(_key(first), first.severity, first.code, _title(first.message), _where(first, short=True), 1, members)
+    partitions = {one.partition for one in same}
+    where = first.partition if len(partitions) == 1 and first.partition else f"{units.group(len(partitions))} topic-partitions"
+    return Item(first.code, first.severity, first.code, f"{CODES[first.code].title}, {_times(len(same))}", where, len(same), members)
+
+
+def _member(one: Finding, read: Read | None) -> Member:
+    dump = _dump(one, read) if read and one.file and one.position is not None and one.length else None
+    told = map(_sentence, (one.message, one.evidence.found, one.evidence.expected))
+    return Member(_where(one), *told, dump, _sentence(one.consequence), _sentence(one.next_step), one.reference or "")
+
+
+def _key(one: Finding) -> str:
+    """What an address can name it by."""
+    return f"{one.code}@{one.file or one.partition or ''}{f':{one.position}' if one.position is not None else ''}"
+
+
+def _where(one: Finding, short: bool = False) -> str:
+    """File and bytes; short: the partition and what kind of file, as a narrow list has room for it."""
+    place = one.file or one.partition or "the broker directory"
+    if short and one.file and one.partition:
+        name = one.file.rpartition("/")[2]
+        stem, dot, suffix = name.partition(".")
+        place = f"{one.partition} {f'{int(stem)}{dot}{suffix}' if stem.isdigit() else name}"
+    return f"{place}, {_bytes(one)}" if one.position is not None else place
+
+
+def _bytes(one: Finding) -> str:
+    if not one.length or one.length == 1:
+        return f"byte {units.group(one.position)}"
+    return f"bytes {units.group(one.position)}–{units.group(one.position + one.length - 1)}"
+
+
+def _dump(one: Finding, read: Read) -> Dump | None:
+    """Some lines around where the finding begins."""
+    start = max(0, one.position // ROW_BYTES * ROW_BYTES - BEFORE_BYTES)
+    data = read(one.file, start, ROWS * ROW_BYTES)
+    kind = "plain" if one.severity == INFO else FILE_KINDS.get(f".{one.file.rpartition('.')[2]}", "plain")
+    return Dump(start, data.hex(), (one.position, one.position + one.length), kind) if data else None
+
+
+# ---- for the browser
+
+
+def message(shown: View, key: str) -> dict:
+    """The view as plain values; key: what tells one view from another."""
+    return {
+        "key": key,
+        "verdict": shown.verdict._asdict(),
+        "strip": shown.strip and {**shown.strip._asdict(), "bars": [bar._asdict() for bar in shown.strip.bars]},
+        "counts": dict(shown.counts),
+        "items": [{**item._asdict(), "members": [_sent(one) for one in item.members]} for item in shown.items],
+    }
+
+
+def _sent(one: Member) -> dict:
+    return {**one._asdict(), "dump": one.dump and one.dump._asdict()}
+
+
+# ---- words
+
+
+def _of(restart: Restart, action: str) -> list[Step]:
+    return [one for one in restart.steps if one.action == action]
+
+
+def _number(count: int) -> str:
+    return WORDS[count] if count < len(WORDS) else units.group(count)
+
+
+def _times(count: int) -> str:
+    return f"{units.group(count)} times"
+
+
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"
+
+
+def _list(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _sentence(text: str) -> str:
+    return f"{_title(text)}." if text and text[-1] not in ".!?" else _title(text)
+
+
+def _title(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,129 @@
+// Health: the verdict on the next start, what it reads, and the findings: a list, and the chosen one with its bytes.
+// Everything was sent; choosing happens here, and goes into the address as ?finding= and ?severity=.
+const NAMES = { all: 'All', error: 'Errors', warning: 'Warnings', info: 'Worth knowing' };
+const BAR = { gap: 2, top: 20, height: 24, tail: 7, letter: 6.4 };
+const sev = kind => H('span', { class: `sev ${kind}`, role: 'img', 'aria-label': kind });
+const asked = name => new URLSearchParams(location.search).get(name);
+
+export default function ({ parentElement: root, data }) {
+  const m = root.host.__findings ??= {};
+  m.release?.(); // Streamlit calls anew on each change, without cleaning up before
+  m.$ = name => root.querySelector('.' + name);
+  if (m.key !== data.key) Object.assign(m, { key: data.key, only: asked('severity') in NAMES ? asked('severity') : 'all', member: 0, chosen: asked('finding') });
+  m.data = data;
+  if (!listed(m).some(one => one.key === m.chosen)) m.chosen = listed(m)[0]?.key;
+  const shown = () => { verdict(m); strip(m, root); };
+  const watch = new ResizeObserver(shown);
+  watch.observe(root.host);
+  shown(); filters(m); list(m); detail(m);
+  m.$('fl').onkeydown = event => step(m, event);
+  return m.release = () => watch.disconnect();
+}
+
+const listed = m => m.data.items.filter(one => m.only === 'all' || one.severity === m.only);
+
+function write(m) {
+  const url = new URL(location);
+  for (const [name, value, none] of [['finding', m.chosen, null], ['severity', m.only, 'all']])
+    if (!value || value === none) url.searchParams.delete(name); else url.searchParams.set(name, value);
+  history.replaceState(history.state, '', url);
+}
+
+function verdict(m) {
+  const { kind, title, text } = m.data.verdict, box = m.$('verdict');
+  box.className = `verdict ${kind}`;
+  box.replaceChildren(sev(kind), H('h2', {}, title), ...(text ? [H('p', {}, text)] : []));
+}
+
+function strip(m, root) {
+  const figure = m.$('steps'), s = m.data.strip;
+  figure.replaceChildren();
+  if (!s) return;
+  const width = widthOf(m.$('verdict')), h = 66, svg = hatches(S('svg', { height: h, viewBox: `0 0 ${width} ${h}`, role: 'img', 'aria-label': `${s.title}. ${s.below}` }));
+  svg.append(S('defs', {}, S('pattern', { id: 'hTorn', width: 6, height: 6, patternUnits: 'userSpaceOnUse' },
+    S('rect', { width: 6, height: 6, fill: V('torn-soft') }), S('path', { d: 'M0 0l6 6M6 0L0 6', stroke: V('torn'), 'stroke-width': .9, opacity: .7 }))));
+  svg.append(S('text', { x: 0, y: 12, class: 'axt' }, s.title));
+  const tip = tooltip(root), room = width - BAR.gap * (s.bars.length - 1);
+  let x = 0;
+  for (const bar of s.bars) { const w = Math.max(1, room * bar.share); svg.append(tip(drawn(bar, x, w), () => [bar.name, bar.words])); x += w + BAR.gap; }
+  if (s.below) svg.append(S('text', { x: 0, y: 60, class: 'bad' }, s.below));
+  if (s.aside) svg.append(S('text', { x: width, y: 60, 'text-anchor': 'end', class: 'axt' }, s.aside));
+  figure.append(svg);
+}
+
+function drawn(bar, x, w) {
+  const bad = bar.fails || bar.cut_bytes > 0, y = BAR.top, height = BAR.height;
+  const fill = bar.fails ? 'url(#hTorn)' : bad ? V('torn-soft') : V('log-soft');
+  const g = S('g', {}, S('rect', { x, y, width: w, height, rx: 3, fill, stroke: bad ? V('torn') : 'none', 'stroke-width': 1.4 }));
+  if (bar.cut_bytes && w > BAR.tail) g.append(S('rect', { x: x + w - BAR.tail, y, width: BAR.tail, height, fill: 'url(#hTorn)', stroke: V('torn') }));
+  if (w > bar.name.length * BAR.letter + 10) g.append(S('text', { x: x + w / 2 - (bar.cut_bytes ? 3 : 0), y: 36, 'text-anchor': 'middle',
+    style: `font-weight:${bad ? 650 : 400};fill:${V(bad ? 'torn-text' : 'ink-2')};paint-order:stroke;stroke:${bar.fails ? V('torn-soft') : 'none'};stroke-width:5px` }, bar.name));
+  return g;
+}
+
+function filters(m) {
+  const all = m.data.items.length, count = kind => kind === 'all' ? all : m.data.items.filter(one => one.severity === kind).length;
+  m.$('flt').replaceChildren(...Object.entries(NAMES).filter(([kind]) => count(kind)).map(([kind, name]) => {
+    const button = H('button', { class: 'chip', type: 'button', 'aria-pressed': String(kind === m.only) }, kind === 'all' ? null : sev(kind), name, H('small', {}, grp(count(kind))));
+    button.onclick = () => { m.only = kind; m.member = 0; if (!listed(m).some(one => one.key === m.chosen)) m.chosen = listed(m)[0]?.key; write(m); filters(m); list(m); detail(m); };
+    return button;
+  }));
+}
+
+function list(m) {
+  m.$('fl').replaceChildren(...listed(m).map(one => {
+    const row = H('div', { class: 'fi', role: 'option', 'aria-selected': String(one.key === m.chosen), id: `f-${m.data.items.indexOf(one)}` },
+      sev(one.severity), H('span', { class: 't' }, one.title), H('span', { class: 'w', title: one.where }, one.where));
+    row.onclick = () => choose(m, one.key);
+    return row;
+  }));
+  const at = m.data.items.findIndex(one => one.key === m.chosen);
+  if (at >= 0) m.$('fl').setAttribute('aria-activedescendant', `f-${at}`);
+}
+
+function choose(m, key) {
+  Object.assign(m, { chosen: key, member: 0 });
+  write(m); list(m); detail(m);
+  m.$('fl').querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
+}
+
+function step(m, event) {
+  const rows = listed(m), at = rows.findIndex(one => one.key === m.chosen);
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  if (rows[to]) choose(m, rows[to].key);
+}
+
+function detail(m) {
+  const item = m.data.items.find(one => one.key === m.chosen), box = m.$('det');
+  if (!item || !listed(m).includes(item)) return box.replaceChildren();
+  const one = item.members[m.member];
+  const block = (name, ...lines) => lines.some(Boolean) ? H('div', { class: 'blk' }, H('div', { class: 'lab' }, name), ...lines.filter(Boolean).map(line => H('p', {}, line))) : null;
+  const said = item.count > 1 ? one.message : null;
+  box.replaceChildren(...[
+    H('div', { class: 'h' }, H('div', { class: 'hd' }, sev(item.severity), H('h3', {}, item.title), H('span', { class: 'code' }, item.code)), H('div', { class: 'where' }, one.where)),
+    members(m, item),
+    block('What is there', said, one.found, one.expected && `Expected: ${one.expected}`),
+    one.dump ? H('div', { class: 'blk' }, dump(one.dump)) : null,
+    block('What Kafka will do', one.consequence), block('A safe next step', one.next_step), block('Reference', one.reference),
+  ].filter(Boolean));
+}
+
+function members(m, item) {
+  if (item.members.length < 2) return null;
+  const box = H('div', { class: 'mem', role: 'group', 'aria-label': 'Where' }, ...item.members.map((one, i) => {
+    const button = H('button', { type: 'button', 'aria-current': String(i === m.member), title: one.message }, one.where);
+    button.onclick = () => { m.member = i; const top = m.$('mem').scrollTop; detail(m); m.$('mem').scrollTop = top; m.$('mem').querySelector('[aria-current="true"]').focus(); };
+    return button;
+  }));
+  if (item.count > item.members.length) box.append(H('div', { class: 'lab', style: 'padding:3px 18px' }, `${grp(item.count - item.members.length)} more: see the JSON`));
+  return box;
+}
+
+function dump(d) {
+  const values = d.digits.match(/../g) ?? [], rows = [], [from, to] = d.bad;
+  for (let i = 0; i < values.length; i += 16) rows.push(H('div', { class: 'r' }, H('span', { class: 'a' }, grp(d.start + i)),
+    ...values.slice(i, i + 16).map((digits, k) => { const at = d.start + i + k, hit = at >= from && at < to; return H('span', { class: `b ${hit ? (d.kind === 'plain' ? 'un' : 'bad') : d.kind}` }, digits); })));
+  return H('div', { class: 'hx' }, ...rows);
+}

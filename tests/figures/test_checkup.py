@@ -1,0 +1,124 @@
+"""Health as it is shown: every choice of what to say, value by value."""
+
+import pytest
+
+from kafkaviz.analyse.finding import Evidence, Finding, finding
+from kafkaviz.figures import checkup
+from kafkaviz.simulate.restart import Restart, Step
+
+LOGS = {("orders-0", 0): 6000, ("orders-1", 0): 3000, ("a-0", 0): 10}
+TORN = Step("orders-1", 0, "truncate", "tail", "its last batch is not whole", "orders-1/0.log", 2900, 100)
+AGAIN = tuple(Step(name, 0, "rebuild", "unflushed", "it was not flushed", f"{name}/0.index") for name in ("orders-0", "orders-1", "a-0"))
+FULL = Step("a-0", 0, "fail", "index-full", "the index is full", "a-0/0.timeindex", error="E: full (size = 84)", way_out="raise it")
+
+
+def found(code: str, partition: str = "orders-1", **more: object) -> Finding:
+    """A finding of a file."""
+    return finding(code, "it is so", Evidence("this", "that"), partition=partition, file=f"{partition}/{0:020d}.log", **more)
+
+
+def nothing(file: str, position: int, length: int) -> bytes:
+    """A file without bytes."""
+    return b""
+
+
+@pytest.mark.parametrize(
+    ("restart", "findings", "kind", "title", "text"),
+    [
+        (Restart(True, True, ()), [], "ok", "This broker will start, and change nothing",
+         "It was stopped cleanly, so contents are not checked at the start."),
+        (Restart(True, True, ()), [found("index-offset-mismatch")], "error", "This broker will start, and change nothing",
+         "It was stopped cleanly, so contents are not checked at the start. One error will stay: the start does not see it."),
+        (Restart(False, True, AGAIN), [], "warning", "This broker will start, and rebuild indexes of three segments",
+         "It was not stopped cleanly, so 3 logs are read again from their recovery points, and their indexes rebuilt."),
+        (Restart(False, True, (*AGAIN, TORN)), [finding("log-torn-tail", "cut", Evidence(""), partition="orders-1", file="orders-1/0.log",
+                                                        position=2900, length=100)],
+         "warning", "This broker will start, and cut 100 bytes off one log",
+         "It was not stopped cleanly, so 3 logs are read again from their recovery points, and their indexes rebuilt. "
+         "Of the bytes behind the last batches 100 are a batch cut short. No whole batch is lost."),
+        (Restart(True, True, (Step("a-0", 5, "delete", "orphan-index", "no .log", "a-0/5.index", size_bytes=8),)), [], "warning",
+         "This broker will start, and delete one file", "It was stopped cleanly, so contents are not checked at the start."),
+        (Restart(False, False, (*AGAIN, FULL)), [], "error", "This broker will not start: an index of a-0/0 cannot be rebuilt",
+         "The index is full. Kafka ends with E: full (size = 84). With it ends the broker, also for its 2 other logs."),
+    ],
+)  # fmt: skip
+def test_the_verdict_says_what_the_start_will_do(restart, findings, kind, title, text):
+    """Starts or not, what it cuts, deletes, rebuilds, and what it leaves."""
+    assert checkup.verdict(findings, restart) == (kind, title, text)
+
+
+def test_a_batch_lost_is_not_called_no_batch_lost():
+    """A cut for another reason than a tail takes whole batches."""
+    cut = Step("orders-1", 0, "truncate", "invalid-offset", "offsets run backwards", "orders-1/0.log", 0, 3000)
+    tail = found("log-torn-tail", position=2900, length=100)
+    assert "No whole batch is lost" not in checkup.verdict([tail], Restart(False, True, (*AGAIN, cut))).text
+
+
+def test_the_strip_shows_what_is_read_in_proportion():
+    """Trouble first, then by size; a small log keeps some room; the shares are a whole."""
+    strip = checkup.strip(Restart(False, True, (*AGAIN, TORN)), LOGS)
+    assert strip.title == "What the start will do: read 8.80 KiB in 3 logs, in proportion"
+    assert [(bar.name, bar.cut_bytes) for bar in strip.bars] == [("orders-1", 100), ("orders-0", 0), ("a-0", 0)]
+    assert sum(bar.share for bar in strip.bars) == pytest.approx(1) and strip.bars[2].share > 0.015
+    assert (strip.below, strip.aside) == ("cut at the end: orders-1 by 100 B", "others: kept whole, index rebuilt")
+    assert strip.bars[0].words == "1 segment, 2.93 KiB: cut by 100 B, index rebuilt"
+
+
+def test_a_failing_log_comes_first():
+    """Nothing after it is served."""
+    strip = checkup.strip(Restart(False, False, (*AGAIN, FULL)), LOGS)
+    assert strip.bars[0].name == "a-0" and strip.bars[0].fails
+    assert strip.below == "fails here, nothing after it is served" and strip.aside == ""
+
+
+def test_a_clean_start_reads_nothing():
+    """Then there is no strip."""
+    assert checkup.strip(Restart(True, True, ()), LOGS) is None
+
+
+def test_many_of_one_code_are_one_line():
+    """Three errors stand by themselves, four do not; two of what is merely worth knowing are one line."""
+    few = checkup.items([found("batch-crc-mismatch", position=place) for place in range(3)], nothing)
+    assert [(item.count, item.key) for item in few] == [(1, f"batch-crc-mismatch@orders-1/{0:020d}.log:{place}") for place in range(3)]
+    (many,) = checkup.items([found("batch-crc-mismatch", position=place) for place in range(4)], nothing)
+    assert (many.count, many.title, many.where) == (4, "A batch does not match its checksum, 4 times", "orders-1")
+    (infos,) = checkup.items([found("timeindex-empty", "a-0"), found("timeindex-empty", "b-0")], nothing)
+    assert (infos.count, infos.where, infos.key) == (2, "2 topic-partitions", "timeindex-empty")
+
+
+def test_errors_come_first_and_words_are_sentences():
+    """Whatever the order of the findings."""
+    listed = checkup.items([found("timeindex-empty"), found("log-torn-tail", position=10, length=5), found("orphan-index")], nothing)
+    assert [item.severity for item in listed] == ["error", "warning", "info"]
+    assert listed[0].title == "It is so" and listed[0].where == "orders-1 0.log, bytes 10–14"
+    assert listed[0].members[0].where == f"orders-1/{0:020d}.log, bytes 10–14"
+    assert listed[0].members[0].found == "This." and listed[0].members[0].consequence.endswith(".")
+
+
+def test_the_dump_begins_a_little_before_the_finding():
+    """On a line's start; at most eight lines; the bytes of the finding are marked."""
+    asked = []
+
+    def read(file: str, position: int, length: int) -> bytes:
+        asked.append((file, position, length))
+        return bytes(range(length))
+
+    (item,) = checkup.items([found("log-torn-tail", position=100, length=7)], read)
+    assert asked == [(f"orders-1/{0:020d}.log", 64, 128)]
+    assert item.members[0].dump == (64, bytes(range(128)).hex(), (100, 107), "log")
+
+
+def test_only_so_many_members_are_sent():
+    """The count still tells of all."""
+    (item,) = checkup.items([found("batch-crc-mismatch", position=place) for place in range(1000)], nothing)
+    assert (item.count, len(item.members)) == (1000, checkup.MEMBERS)
+
+
+def test_the_message_is_plain_values():
+    """What a browser can be sent: dictionaries, lists, text and numbers."""
+    import json
+
+    shown = checkup.view([found("log-torn-tail", position=1, length=5)], Restart(False, True, (*AGAIN, TORN)), LOGS, lambda *_: b"\x01\x02")
+    sent = json.loads(json.dumps(checkup.message(shown, "k")))
+    assert sent["key"] == "k" and sent["items"][0]["members"][0]["dump"]["digits"] == "0102"
+    assert sent["counts"] == {"error": 1, "warning": 0, "info": 0}
