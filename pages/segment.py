@@ -5,13 +5,15 @@ from html import escape
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.analyse import pin
 from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.errors import CannotOpen
-from kafkaviz.figures import segment_facts, segment_ruler, segment_tables
+from kafkaviz.figures import segment_facts, segment_shade, segment_tables, segment_words
 from kafkaviz.figures.segment_facts import FactGroups
 from kafkaviz.figures.segment_tables import Chosen
+from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import Index, Segment
 from kafkaviz.ui import anatomies, parts, pick, segment_parts, state
 from kafkaviz.ui.components import ruler
 from kafkaviz.ui.frame import frame, pages
@@ -49,10 +51,10 @@ def head(place: Place, partition: Partition, anatomy: Anatomy) -> None:
     base = units.group(anatomy.segment.base_offset)
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
         title = f'{escape(units.legible(partition.label))} <span class="kv-fnt" style="font-weight:500">from offset {base}</span>'
-        parts.title(title, segment_ruler.lead(anatomy, partition.state), gap=0)
+        parts.title(title, segment_words.lead(anatomy, partition.state), gap=0)
         if len(anatomy.batches):
             options = {"key": "shade", "bind": "query-params", "label_visibility": "collapsed"}
-            st.segmented_control("Shade of the batches", segment_ruler.SHADES, default="Plain", required=True, **options)
+            st.segmented_control("Shade of the batches", segment_shade.SHADES, default="Plain", required=True, **options)
         if "Lookup" in pages() and len(anatomy.batches) and st.button("Look up from here", icon=":material/manage_search:"):
             offset = int(anatomy.batches["last_offset"][chosen(place, anatomy).row])
             st.switch_page(pages()["Lookup"].script, query_params={**place.address, "by": "offset", "target": str(offset)})
@@ -86,22 +88,22 @@ def centre_row(anatomy: Anatomy, wanted: dict) -> int | None:
     """Around which row the ruler wants its slice; None: around the pin."""
     if "row" in wanted:
         return int(wanted["row"])
-    return segment_ruler.centre(anatomy, int(wanted["position"])) if "position" in wanted else None
+    return pin.row_at(anatomy, int(wanted["position"])) if "position" in wanted else None
 
 
 def tables(place: Place, anatomy: Anatomy) -> None:
     """What is in the files around the pin."""
-    pin = chosen(place, anatomy)
+    around = chosen(place, anatomy)
     counts = len(anatomy.batches), len(anatomy.index.entries), len(anatomy.times.entries)
     parts.tab_counts(state.TAB, counts)
     batches, index, times = st.tabs(("Batches", "Index", "Time index"), key=state.TAB, bind="query-params")
     with batches:
-        segment_parts.batches(segment_tables.batch_rows(anatomy, pin))
+        segment_parts.batches(segment_tables.batch_rows(anatomy, around))
         download(place, anatomy, "batches", f"Download {units.group(counts[0])} batch{'' if counts[0] == 1 else 'es'} as CSV")
     with index:
-        index_table(place, anatomy, pin)
+        index_table(place, anatomy, around)
     with times:
-        time_table(place, anatomy, pin)
+        time_table(place, anatomy, around)
 
 
 def chosen(place: Place, anatomy: Anatomy) -> Chosen:
@@ -109,35 +111,36 @@ def chosen(place: Place, anatomy: Anatomy) -> Chosen:
     picked = ruler.state("pin", anatomies.key(anatomy.segment))
     if picked:
         return segment_tables.chosen(anatomy, int(picked["row"]), int(picked["slot"]), int(picked["time"]))
-    asked = segment_ruler.find(anatomy, st.query_params.get(state.PIN, ""))
-    shown = segment_ruler.telling(anatomy) if asked.row is None else asked
+    asked = pin.find(anatomy, st.query_params.get(state.PIN, ""))
+    shown = pin.telling(anatomy) if asked.row is None else asked
     return segment_tables.chosen(anatomy, shown.row, shown.slot, shown.time)
 
 
-def index_table(place: Place, anatomy: Anatomy, pin: Chosen) -> None:
+def index_table(place: Place, anatomy: Anatomy, around: Chosen) -> None:
     """The .index around the slot that goes with the pin."""
-    if anatomy.segment.index is None:
-        with parts.state("no_index", "warning", "There is no .index", segment_ruler.WITHOUT_INDEX):
-            pass
-    elif not len(anatomy.index.entries):
-        with parts.empty("index", "No entry in the .index", segment_ruler.no_entry(anatomy)):
-            pass
-    else:
-        segment_parts.index(segment_tables.index_rows(anatomy, pin))
+    why = segment_words.WITHOUT_INDEX if anatomy.segment.index is None else segment_words.no_entry(anatomy)
+    if has_entries("index", anatomy.segment.index, anatomy.index, why):
+        segment_parts.index(segment_tables.index_rows(anatomy, around))
         download(place, anatomy, "index", _entries(len(anatomy.index.entries)))
 
 
-def time_table(place: Place, anatomy: Anatomy, pin: Chosen) -> None:
+def time_table(place: Place, anatomy: Anatomy, around: Chosen) -> None:
     """The .timeindex around the slot that goes with the pin."""
-    if anatomy.segment.timeindex is None:
-        with parts.state("no_timeindex", "warning", "There is no .timeindex", segment_ruler.WITHOUT_TIMEINDEX):
-            pass
-    elif not len(anatomy.times.entries):
-        with parts.empty("timeindex", "No entry in the .timeindex", segment_ruler.no_time(anatomy)):
-            pass
-    else:
-        segment_parts.time_index(segment_tables.time_rows(anatomy, pin, segment_ruler.closing(anatomy)))
+    why = segment_words.WITHOUT_TIMEINDEX if anatomy.segment.timeindex is None else segment_words.no_time(anatomy)
+    if has_entries("timeindex", anatomy.segment.timeindex, anatomy.times, why):
+        segment_parts.time_index(segment_tables.time_rows(anatomy, around, segment_words.closing(anatomy)))
         download(place, anatomy, "timeindex", _entries(len(anatomy.times.entries)))
+
+
+def has_entries(kind: str, file: FileInfo | None, index: Index, why: str) -> bool:
+    """Whether an index file has an entry to show; where it has none, or is not there, the tab says so, and why."""
+    if file is None:
+        with parts.state(f"no_{kind}", "warning", f"There is no .{kind}", why):
+            return False
+    if not len(index.entries):
+        with parts.empty(kind, f"No entry in the .{kind}", why):
+            return False
+    return True
 
 
 def _entries(count: int) -> str:
@@ -206,7 +209,7 @@ def grown(anatomy: Anatomy) -> None:
 def no_batch(place: Place, partition: Partition, anatomy: Anatomy) -> None:
     """A log that is empty, or holds less than one batch."""
     left, right = st.columns(WIDTHS, gap=20)
-    with left, parts.empty("segment", *segment_ruler.nothing(anatomy)):
+    with left, parts.empty("segment", *segment_words.nothing(anatomy)):
         _to_broker(place)
     with right, st.container(key="kv_fig_facts"):
         segment_parts.facts(facts(place, partition, anatomy))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkaviz.analyse import links, tail
-from kafkaviz.analyse.links import Links
+from kafkaviz.analyse.links import Aim, Links
 from kafkaviz.analyse.tail import Tail
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.walk import End
@@ -33,6 +33,16 @@ class Anatomy:
         before, after = self.segment.log, self.log_after
         changed = before and after and (before.size_bytes, before.mtime_ns) != (after.size_bytes, after.mtime_ns)
         return (before.size_bytes, after.size_bytes) if changed else None
+
+    def missed_offsets(self, slot: int) -> tuple[int, int] | None:
+        """The first and last offset that a search from this slot of .index passes over, where it points past the batch of its key."""
+        links, entries = self.links, self.index.entries
+        if links.entry_aim[slot] != Aim.PAST:
+            return None
+        last = int(self.batches["base_offset"][links.entry_batch[slot]]) - 1
+        if slot + 1 < len(entries):
+            last = min(last, int(entries["offset"][slot + 1]) - 1)
+        return int(entries["offset"][slot]), last
 
 
 def read(segment: Segment) -> Anatomy:

@@ -9,7 +9,7 @@ from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.analyse.density import density
 from kafkaviz.analyse.infer import interval_bounds
 from kafkaviz.analyse.links import NONE
-from kafkaviz.figures.segment_ruler import closing
+from kafkaviz.figures.segment_words import closing
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import is_log_append_time
 

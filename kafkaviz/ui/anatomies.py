@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from kafkaviz.analyse import anatomy, rolled
+from kafkaviz.analyse import anatomy, pin, rolled
 from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures import segment_ruler
@@ -61,7 +61,7 @@ def message(anatomy: Anatomy, offset: str, shade: str, centre_row: int | None, a
 
 @st.cache_data(max_entries=16, show_spinner=False)
 def _message(_anatomy: Anatomy, key: str, offset: str, shade: str, centre_row: int | None, address: str) -> bytes:
-    shown = segment_ruler.view(_anatomy, segment_ruler.find(_anatomy, offset), shade, centre_row)
+    shown = segment_ruler.view(_anatomy, pin.find(_anatomy, offset), shade, centre_row)
     return segment_ruler.message(shown, key, json.loads(address))
 
 

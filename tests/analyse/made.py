@@ -108,3 +108,10 @@ def _index(entries: np.ndarray | None, none: np.ndarray, unwritten: int, trailin
 
 def _file(kind: str, size_bytes: int) -> FileInfo:
     return FileInfo(Path("orders-0"), f"{0:020d}.{kind}", size_bytes, size_bytes, 1)
+
+
+def even(count: int, size: int = 100, interval: int = 400, base_offset: int = 0, **more):
+    """A sound segment of equal batches."""
+    table = batches([size] * count, base_offset=base_offset)
+    entries, times = indexed(table, interval, base_offset)
+    return anatomy(table, entries, times, base_offset, **more)

@@ -10,6 +10,7 @@ from kafkaviz.analyse.tail import Tail
 from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import Segment
+from tests.analyse import made
 
 
 def test_a_segment_is_read_whole(clean):
@@ -85,3 +86,12 @@ def test_positions_are_those_of_the_walk(clean):
     read = anatomy.read(open_broker(clean).partition("dense-index-0").segment(0))
     rows = read.links.entry_batch
     assert np.array_equal(read.batches["position"][rows], read.index.entries["position"])
+
+
+def test_offsets_that_a_wrong_entry_hides():
+    """From its key to the batch it points at, or to the next key."""
+    table = made.batches([100] * 9)
+    hidden = lambda pairs: made.anatomy(table, made.offset_entries(pairs), None).missed_offsets(0)  # noqa: E731
+    assert hidden([(2, 500)]) == (2, 4)
+    assert hidden([(2, 500), (4, 400)]) == (2, 3)
+    assert hidden([(2, 200)]) is None

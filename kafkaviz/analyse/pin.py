@@ -1,0 +1,89 @@
+"""The pin: which batch of a segment to look at, the one of a wanted offset, or, where nobody named one, a telling one.
+
+Of 40 batches whose index has a wrong entry in slot 3, the telling one is where slot 3 leads; of a sound segment, an indexed batch of
+several records somewhat before the middle.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kafkaviz import units
+from kafkaviz.analyse.anatomy import Anatomy
+from kafkaviz.analyse.density import density
+from kafkaviz.analyse.links import NONE, containing, holding
+
+GAPS_SHOWN = 4.81  # entries a window shows at first: what has room for its numbers
+FIRST_ENTRY_AT = 0.45  # of the entries: a pin nobody chose stands a little before the middle
+OFFSET_DIGITS = 19  # of the largest one; Python refuses to read thousands of digits
+
+
+class Asked(NamedTuple):
+    """An offset somebody asked for, its row, and if it has none why not.
+
+    "" is nobody's, and its row a telling one; slot and time are then the slots to look at, where they are what tells.
+    """
+
+    offset: str
+    row: int | None
+    why: str = ""
+    slot: int = NONE
+    time: int = NONE
+
+
+def find(anatomy: Anatomy, text: str) -> Asked:
+    """The row of the batch that holds an offset; for "" what to look at first."""
+    if not text:
+        return telling(anatomy)
+    first, last = offsets(anatomy)
+    digits = text.strip()
+    if not digits.isascii() or not digits.isdigit():
+        return Asked(text, None, "An offset is a whole number")
+    if len(digits) > OFFSET_DIGITS or not first <= int(digits) <= last:
+        return Asked(text, None, f"This segment holds {units.group(first)} – {units.group(last)}")
+    return Asked(text, int(holding(anatomy.batches, np.array([int(digits)]))[0]))
+
+
+def offsets(anatomy: Anatomy) -> tuple[int, int]:
+    """The first and the last offset of a segment that has a batch."""
+    first = int(anatomy.batches["base_offset"][0])
+    return first if first >= 0 else anatomy.segment.base_offset, int(anatomy.batches["last_offset"].max())
+
+
+def telling(anatomy: Anatomy) -> Asked:
+    """What to show first: an entry that leads astray, the end of a file in use or cut, else an entry of several records in the middle."""
+    links = anatomy.links
+    if len(links.wrong_entries):
+        slot = int(links.wrong_entries[0])
+        return Asked("", int(max(links.entry_batch[slot], links.entry_home[slot], 0)), slot=slot)
+    if len(links.wrong_times):
+        time = int(links.wrong_times[0])
+        return Asked("", int(max(links.time_batch[time], 0)), time=time)
+    rows = np.flatnonzero(links.batch_slot != NONE)
+    if not len(rows):
+        return Asked("", len(anatomy.batches) // 2)
+    if anatomy.tail or anatomy.index.unwritten or anatomy.index.trailing_bytes:
+        return Asked("", _near_the_end(anatomy, rows))
+    middle = rows[int(len(rows) * FIRST_ENTRY_AT) + 1 :]
+    several = middle[anatomy.batches["record_count"][middle] >= 3]
+    return Asked("", int(several[0] if len(several) else rows[len(rows) // 2]))
+
+
+def _near_the_end(anatomy: Anatomy, rows: np.ndarray) -> int:
+    """The last entry but two, or a later one if a window cannot show both that and the end."""
+    last = rows[-3:]
+    shown = anatomy.batches["position"][last] > anatomy.batches["position"][rows[-1]] - window_bytes(anatomy) // 2
+    return int(last[np.argmax(shown)])
+
+
+def row_at(anatomy: Anatomy, position: int) -> int:
+    """The row at a byte of the .log; the last one for a byte behind it."""
+    row = int(containing(anatomy.batches, np.array([position]))[0])
+    return row if row != NONE else len(anatomy.batches) - 1 if position > 0 else 0
+
+
+def window_bytes(anatomy: Anatomy) -> int:
+    """A window with room for five entries; without entries, for forty batches; never less than one and a half of the median batch."""
+    median = density(anatomy.index.entries, anatomy.links.batch_slot).gap_median_bytes
+    batch = int(np.median(anatomy.batches["size_bytes"]))
+    return max(int(median * GAPS_SHOWN) if median else 40 * batch, batch * 3 // 2)
