@@ -144,6 +144,7 @@ def _records(batch: memoryview, limit_bytes: int) -> tuple[list[BatchRecord], Co
             found, fault = record.records(body, codec_id, count, limit_bytes), None
         else:
             rows, fault = record.readable_rows(body, count)
+            rows = rows[:-1] if fault and fault.what == record.LEFTOVER_TEXT else rows
             found = record.of_rows(body, rows)
     except CorruptBytes as raised:
         found, fault = [], raised

@@ -165,6 +165,7 @@ _TEXTS = {  # the words of DefaultRecordBatch and DefaultRecord in Kafka 4.3.1
     _HEADER_COUNT_TOO_LARGE: "Found invalid number of record headers. {found} is larger than the remaining size of the buffer",
     _HEADER_KEY_NEGATIVE: "Invalid negative header key size {found}",
 }
+LEFTOVER_TEXT = _TEXTS[LEFTOVER]  # told while the last record is read: Kafka's iterator does not hand that one out
 
 
 def _text(fault: int, compressed: bool, found: int, there: int) -> str:

@@ -1,0 +1,91 @@
+"""kafkaviz dump: what Kafka's own dump tool prints of a file, or the same content as JSON lines."""
+
+import argparse
+import os
+import sys
+
+EPILOG = """\
+Prints what kafka-dump-log of Kafka 4.3.1 prints, stderr and exit status included, without frames of its stack, and writes
+nothing: where that tool cuts or makes an index file, this one leaves the directory as it is.
+
+--json prints one object a line and goes on past damage. kind is file, batch, record (with --print-data-log), offset_entry,
+time_entry, aborted_transaction, producer, unwritten (slots or bytes never written) or problem (code, position, size_bytes,
+message). Keys and values are base64; a field that a format does not have is null.
+
+Example: kafkaviz dump orders-0/00000000000000000000.log --print-data-log"""
+FLAGS = {
+    "print-data-log": "print keys and values of the records",
+    "deep-iteration": "print a line a record",
+    "skip-record-metadata": "print only keys and values of records",
+    "verify-index-only": "check indexes without printing their entries",
+    "index-sanity-check": "only check whether indexes pass Kafka's sanity check",
+    "offsets-decoder": "decode the records of __consumer_offsets",
+    "transaction-log-decoder": "decode the records of __transaction_state",
+    "cluster-metadata-decoder": "decode the records of __cluster_metadata",
+    "remote-log-metadata-decoder": "decode the records of __remote_log_metadata",
+    "share-group-state-decoder": "decode the records of __share_group_state",
+}
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Adds `dump` to the command line, with the options of Kafka's tool: none may be shortened, one dash does as well as two."""
+    parser = subparsers.add_parser(
+        "dump",
+        help="print a file as kafka-dump-log prints it",
+        description="Prints the content of .log, .index, .timeindex, .txnindex, .snapshot and .checkpoint files.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("paths", metavar="FILE", nargs="*", help="a file to print")
+    _add(parser, "files", metavar="A,B", default="", help="more files, before the others, as Kafka's tool takes them")
+    for name, told in FLAGS.items():
+        _add(parser, name, action="store_true", help=told)
+    _add(parser, "key-decoder-class", metavar="CLASS", nargs="?", const="", help="a decoder that Kafka ships; the default reads text")
+    _add(parser, "value-decoder-class", metavar="CLASS", nargs="?", const="", help="the same for values")
+    _add(parser, "max-bytes", metavar="N", type=int, help="read only the first N bytes of a .log")
+    _add(parser, "max-message-size", metavar="N", type=int, help="read at most N bytes of a batch that an .index points to")
+    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+    parser.set_defaults(run=run, refuse=parser.error)
+
+
+def _add(parser: argparse.ArgumentParser, name: str, **how) -> None:
+    """An option of Kafka's tool, with two dashes or, as its parser allows, with one."""
+    target = name.replace("-", "_")
+    parser.add_argument(f"--{name}", dest=target, **how)
+    parser.add_argument(f"-{name}", dest=target, **(how | {"help": argparse.SUPPRESS, "default": argparse.SUPPRESS}))
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prints the files; 0, or what Kafka's tool ends with."""
+    from kafkaviz.commands.dumping import json_lines, text
+    from kafkaviz.commands.dumping.console import Console, ReaderGone
+
+    options = _options(args)
+    console = Console(sys.stdout.buffer, sys.stderr.buffer)
+    try:
+        status = (json_lines if args.json else text).dump(options, console)
+        console.flush()
+    except ReaderGone:  # who reads has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return status
+
+
+def _options(args: argparse.Namespace):
+    """The options as values, what one implies included; ends with the usage where no file was named."""
+    from kafkaviz.commands.dumping.java import split_list
+    from kafkaviz.commands.dumping.options import DECODERS, MAX_INT, MAX_MESSAGE_BYTES, STRING_DECODER, Options
+
+    files = (*(split_list(args.files) if args.files else ()), *args.paths)
+    if not files:
+        args.refuse("name a file to print")
+    decoder = next((name for name in DECODERS if getattr(args, f"{name.replace('-', '_')}_decoder")), None)
+    classes = args.key_decoder_class, args.value_decoder_class
+    prints = args.print_data_log or decoder is not None or any(name is not None for name in classes)
+    return Options(
+        files, prints, prints or args.deep_iteration, decoder, *(name or STRING_DECODER for name in classes), args.skip_record_metadata,
+        MAX_INT if args.max_bytes is None else args.max_bytes,
+        MAX_MESSAGE_BYTES if args.max_message_size is None else args.max_message_size,
+        args.verify_index_only, args.index_sanity_check,
+    )  # fmt: skip

@@ -1,0 +1,46 @@
+"""Where a dump goes: two byte streams, the first written in big blocks."""
+
+from typing import BinaryIO
+
+BLOCK_BYTES = 1 << 20
+
+
+class ReaderGone(Exception):
+    """Whoever reads the output has closed it; no OSError, which while a file is open would be taken for a fault of that file."""
+
+
+class Console:
+    """stdout and stderr; what is said on stderr stands behind all that was printed before it."""
+
+    def __init__(self, out: BinaryIO, err: BinaryIO) -> None:
+        self._out, self._err, self._waiting, self._waiting_bytes = out, err, [], 0
+
+    def write(self, part: bytes | memoryview) -> None:
+        """Prints bytes as they are; an array must not be changed afterwards."""
+        self._waiting.append(part)
+        self._waiting_bytes += len(part)
+        if self._waiting_bytes >= BLOCK_BYTES:
+            self._hand_on()
+
+    def line(self, text: str) -> None:
+        """Prints a line; names of files come back as the bytes they are."""
+        self.write(f"{text}\n".encode("utf-8", "surrogateescape"))
+
+    def complain(self, text: str) -> None:
+        """Prints on stderr."""
+        self.flush()
+        self._err.write(text.encode("utf-8", "surrogateescape"))
+        self._err.flush()
+
+    def flush(self) -> None:
+        """Hands on all that waits."""
+        self._hand_on()
+
+    def _hand_on(self) -> None:
+        joined = self._waiting[0] if len(self._waiting) == 1 else b"".join(self._waiting)
+        self._waiting, self._waiting_bytes = [], 0
+        try:
+            self._out.write(joined)
+            self._out.flush()
+        except BrokenPipeError:
+            raise ReaderGone from None

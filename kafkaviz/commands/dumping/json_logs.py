@@ -1,0 +1,165 @@
+"""A .log or .checkpoint as JSON lines: batches, with their records if those are asked for, and what is wrong with either."""
+
+from base64 import b64encode
+from pathlib import Path
+
+import numpy as np
+
+from kafkaviz.analyse import tail
+from kafkaviz.binary.codec import CODECS
+from kafkaviz.commands.dumping import death, records_file
+from kafkaviz.commands.dumping.batch_lines import TIMESTAMP_TYPES, timestamp_type
+from kafkaviz.commands.dumping.console import Console
+from kafkaviz.commands.dumping.json_words import Columns, flag_or_null, line, nullable, objects, problem, unwritten
+from kafkaviz.commands.dumping.lines import Word, flag, rendered
+from kafkaviz.commands.dumping.options import MAX_INT, Options
+from kafkaviz.commands.dumping.records_file import Batches, RecordsFile
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import batch, control
+from kafkaviz.format.batch import MAGIC_2
+from kafkaviz.format.batch_records import BatchRecord, until_fault
+from kafkaviz.log import file
+
+_CODEC_WORDS = tuple(f'"{name}"' for name in CODECS) + ("null",) * 3
+_TYPE_WORDS = tuple(f'"{name}"' for name in TIMESTAMP_TYPES)
+_TAIL_CODES = {"zeros": "log-zero-tail", "torn": "log-torn-tail", "garbage": "log-garbage-tail"}
+
+
+def dump(path: str, options: Options, console: Console) -> None:
+    """The lines of one file."""
+    last_offset = None
+    with records_file.opened(path) as log:
+        stop = min(log.size_bytes, max(0, options.max_bytes))
+        batches = log.batches(0, stop)
+        for some in batches:
+            _print(some, log, options, console)
+            last_offset = int(some["last_offset"][-1])
+        if options.max_bytes == MAX_INT:
+            _print_tail(path, batches, log, last_offset, console)
+
+
+def _print_tail(path: str, batches: Batches, log: RecordsFile, last_offset: int | None, console: Console) -> None:
+    """What stands behind the last batch that can be read."""
+    found = tail.read(file.info(Path(path)), batches.end.position, last_offset)
+    if found is None:
+        return
+    fault = batches.death()
+    code = _TAIL_CODES[found.kind]
+    if fault and found.kind != "zeros":
+        code = "batch-bad-length"
+    message = fault.message if fault else f"Found {found.size_bytes} invalid bytes at the end"
+    console.write(problem(code, found.position, found.size_bytes, message))
+    if found.kind == "zeros":
+        console.write(unwritten(found.position, found.size_bytes))
+
+
+def _print(batches: np.ndarray, log: RecordsFile, options: Options, console: Console) -> None:
+    """The lines of an array of batches; at once where nothing goes between them."""
+    valid = records_file.valid(log, batches)
+    text, ends = rendered(*objects("batch", _columns(batches, valid, _base_offsets(log, batches))))
+    quiet = valid & (batch.codec(batches) < len(CODECS)) & (batches["magic"] >= 0) & (batches["magic"] <= MAGIC_2)
+    if quiet.all() and not options.deep:
+        console.write(memoryview(text))
+        return
+    at = 0
+    for row, end, fine in zip(batches, ends.tolist(), quiet.tolist(), strict=True):
+        console.write(text[at:end].tobytes())
+        at = end
+        if not fine:
+            _print_problems(row, console)
+        if options.deep:
+            _print_records(row, log.bytes_at(int(row["position"]), int(row["size_bytes"])), console)
+
+
+def _print_problems(row: np.void, console: Console) -> None:
+    """What is wrong with a batch as a whole."""
+    one, where = row.reshape(1), (int(row["position"]), int(row["size_bytes"]))
+    magic, codec_id = int(row["magic"]), int(batch.codec(one)[0])
+    if not 0 <= magic <= MAGIC_2:
+        console.write(problem("batch-bad-magic", *where, f"magic is {magic}"))
+    elif codec_id >= len(CODECS):
+        console.write(problem("decompress-failed", *where, f"Unknown compression type id: {codec_id}"))
+    else:
+        console.write(problem("batch-crc-mismatch", *where, f"the checksum of the batch is not {row['crc']}"))
+
+
+def _print_records(row: np.void, data: bytes, console: Console) -> None:
+    """The records of a batch, and what keeps the rest from being read."""
+    is_control, has_time = bool(batch.is_control(row.reshape(1))[0]), row["magic"] != 0
+    records, fault = until_fault(data)
+    for record in records:
+        told, broken = _control(record) if is_control else (None, None)
+        console.write(_record_line(record, bool(has_time), told))
+        if broken:
+            what = f"control record at offset {record.offset}: {broken}"
+            console.write(problem("record-malformed", int(row["position"]), len(data), what))
+    if fault:
+        code = "decompress-failed" if death.is_of_codec(fault.what) else "record-malformed"
+        console.write(problem(code, int(row["position"]) + fault.position, len(data) - fault.position, fault.what))
+
+
+def _record_line(record: BatchRecord, has_time: bool, told: dict | None) -> bytes:
+    return line(
+        "record", offset=record.offset, timestamp_ms=record.timestamp_ms if has_time else None, sequence=record.sequence,
+        key=_base64(record.key), value=_base64(record.value), headers=[[name, _base64(value)] for name, value in record.headers],
+        control=told,
+    )  # fmt: skip
+
+
+def _control(record: BatchRecord) -> tuple[dict | None, str | None]:
+    """What a control record says by its fields, and what is wrong with it."""
+    try:
+        found = control.decode(record.key, record.value)
+    except CorruptBytes as fault:
+        return None, fault.what
+    return {"type": found.name, **(_printable(found.values) or {})}, None
+
+
+def _printable(value):
+    """The same values, bytes as base64."""
+    if isinstance(value, bytes):
+        return _base64(value)
+    if isinstance(value, dict):
+        return {name: _printable(part) for name, part in value.items()}
+    return [_printable(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def _base64(data: bytes | None) -> str | None:
+    return None if data is None else b64encode(data).decode()
+
+
+def _base_offsets(log: RecordsFile, batches: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(base offsets, whether there is one): of a compressed wrapper it is that of its first message, if that can be read."""
+    offsets, there = batches["base_offset"].copy(), np.ones(len(batches), np.bool_)
+    for place in np.flatnonzero((batches["magic"] < MAGIC_2) & (batch.codec(batches) != 0)).tolist():
+        row = batches[place]
+        records, _ = until_fault(log.bytes_at(int(row["position"]), int(row["size_bytes"])))
+        there[place] = bool(records)
+        offsets[place] = records[0].offset if records else 0
+    return offsets, there
+
+
+def _columns(batches: np.ndarray, valid: np.ndarray, base_offsets: tuple[np.ndarray, np.ndarray]) -> Columns:
+    """Each field of a batch; null: what messages of magic 0 and 1 do not have, and -1 where it stands for none."""
+    new, horizon = batches["magic"] >= MAGIC_2, batch.has_delete_horizon(batches)
+    return {
+        "position": batches["position"],
+        "size_bytes": batches["size_bytes"],
+        "base_offset": nullable(*base_offsets),
+        "last_offset": batches["last_offset"],
+        "leader_epoch": nullable(batches["leader_epoch"], new & (batches["leader_epoch"] != -1)),
+        "magic": batches["magic"],
+        "codec": Word(batch.codec(batches), _CODEC_WORDS),
+        "timestamp_type": Word(timestamp_type(batches), _TYPE_WORDS),
+        "is_transactional": flag_or_null(batch.is_transactional(batches), new),
+        "is_control": flag_or_null(batch.is_control(batches), new),
+        "delete_horizon_ms": nullable(batches["base_timestamp_ms"], horizon),
+        "record_count": nullable(batches["record_count"], new),
+        "base_timestamp_ms": nullable(batches["base_timestamp_ms"], new),
+        "max_timestamp_ms": nullable(batches["max_timestamp_ms"], batches["magic"] != 0),
+        "producer_id": nullable(batches["producer_id"], new & (batches["producer_id"] != -1)),
+        "producer_epoch": nullable(batches["producer_epoch"], new & (batches["producer_epoch"] != -1)),
+        "base_sequence": nullable(batches["base_sequence"], new & (batches["base_sequence"] != -1)),
+        "crc": batches["crc"],
+        "crc_valid": flag(valid),
+    }

@@ -1,0 +1,71 @@
+"""A .log or a KRaft snapshot (.checkpoint): a line a batch, and below it, when asked for, a line a record."""
+
+import numpy as np
+
+from kafkaviz.commands.dumping import java, records_file
+from kafkaviz.commands.dumping.batch_lines import batch_lines, fatal_line, readable
+from kafkaviz.commands.dumping.console import Console
+from kafkaviz.commands.dumping.death import Death
+from kafkaviz.commands.dumping.options import MAX_INT, Options
+from kafkaviz.commands.dumping.record_lines import RecordLines
+from kafkaviz.commands.dumping.records_file import RecordsFile
+from kafkaviz.commands.dumping.report import Report
+
+BOOTSTRAP = "bootstrap.checkpoint"
+END_OFFSET, EPOCH = slice(0, 20), slice(21, 31)  # the digits in the name of a .checkpoint
+
+
+def dump(path: str, options: Options, console: Console, report: Report) -> None:
+    """Prints one file; a Death where the tool dies."""
+    name = path.rpartition("/")[2]
+    lines = RecordLines(options, java.absolute(path), report) if options.deep else None
+    console.line(head_line(name))
+    with records_file.opened(path) as log:
+        stop = log.checked_stop(0, options.max_bytes)
+        batches = log.batches(0, stop)
+        for some in batches:
+            _print(some, log, console, lines)
+        if fault := batches.death():
+            raise fault
+    left_bytes = stop - batches.end.position
+    if left_bytes > 0 and options.max_bytes == MAX_INT:
+        console.line(f"Found {left_bytes} invalid bytes at the end of {name}")
+
+
+def head_line(name: str) -> str:
+    """What the name of the file says."""
+    if not name.endswith(".checkpoint"):
+        return f"Log starting offset: {java.parse_long(name.partition('.')[0])}"
+    if name == BOOTSTRAP:
+        return "KRaft bootstrap snapshot"
+    if len(name) < EPOCH.stop:
+        begin, end = (END_OFFSET.start, END_OFFSET.stop) if len(name) < END_OFFSET.stop else (EPOCH.start, EPOCH.stop)
+        raise Death("java.lang.StringIndexOutOfBoundsException", f"begin {begin}, end {end}, length {len(name)}")
+    return f"Snapshot end offset: {java.parse_long(name[END_OFFSET])}, epoch: {java.parse_long(name[EPOCH])}"
+
+
+def _print(batches: np.ndarray, log: RecordsFile, console: Console, lines: RecordLines | None) -> None:
+    """The lines of an array of batches, up to one that ends the run."""
+    whole = readable(batches)
+    if whole:
+        text, ends = batch_lines(batches[:whole], records_file.valid(log, batches[:whole]))
+        if lines is None:
+            console.write(memoryview(text))
+        else:
+            _print_deep(batches[:whole], log, console, lines, text.tobytes(), ends.tolist())
+    if whole < len(batches):
+        text, fault = fatal_line(batches[whole : whole + 1])
+        console.write(text.tobytes())
+        raise fault
+
+
+def _print_deep(batches: np.ndarray, log: RecordsFile, console: Console, lines: RecordLines, text: bytes, ends: list[int]) -> None:
+    """Each line of a batch, and those of its records behind it."""
+    at, number = 0, 0
+    for some, data in log.payloads(batches):
+        first = int(some["position"][0])
+        for row in some:
+            start = int(row["position"]) - first
+            console.write(text[at : ends[number]])
+            at, number = ends[number], number + 1
+            lines.print(row, data[start : start + int(row["size_bytes"])], console)

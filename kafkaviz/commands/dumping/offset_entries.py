@@ -1,0 +1,108 @@
+"""An .index: its entries, and whether the batch at each position ends with the entry's offset."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkaviz.commands.dumping import death, java, records_file
+from kafkaviz.commands.dumping.console import Console
+from kafkaviz.commands.dumping.death import Death
+from kafkaviz.commands.dumping.lines import render
+from kafkaviz.commands.dumping.options import Options
+from kafkaviz.commands.dumping.records_file import RecordsFile
+from kafkaviz.commands.dumping.report import Report
+from kafkaviz.format import offset_index
+
+
+@dataclass(frozen=True)
+class OffsetEntries:
+    """All slots of an .index, as the tool maps them: absolute offsets and positions, int64."""
+
+    path: str
+    base_offset: int
+    size_bytes: int
+    offsets: np.ndarray
+    positions: np.ndarray
+
+    def check(self) -> None:
+        """OffsetIndex.sanityCheck; a Death where it throws."""
+        if len(self.offsets) and self.offsets[-1] < self.base_offset:
+            raise Death(death.CORRUPT_INDEX, (
+                f"Corrupt index found, index file {self.path} has non-zero size but the last offset is {self.offsets[-1]} "
+                f"which is less than the base offset {self.base_offset}"
+            ))  # fmt: skip
+        entry_bytes = offset_index.ENTRY.itemsize
+        if self.size_bytes % entry_bytes:
+            what = f"is corrupt, found {self.size_bytes} bytes which is neither positive nor a multiple of {entry_bytes}"
+            raise Death(death.CORRUPT_INDEX, f"Index file {self.path} {what}")
+
+    def written(self) -> int:
+        """How many entries the tool looks at: a later slot with the base offset is taken for one never written."""
+        return until_base(self.offsets, self.base_offset)
+
+
+def until_base(offsets: np.ndarray, base_offset: int) -> int:
+    """The slots before the first but slot 0 whose offset is the base offset."""
+    unwritten = offsets[1:] == base_offset
+    return 1 + int(np.argmax(unwritten)) if unwritten.any() else len(offsets)
+
+
+def dump(path: str, options: Options, console: Console, report: Report) -> None:
+    """Prints one file; a Death where the tool dies."""
+    base_offset = java.parse_long(path.rpartition("/")[2].partition(".")[0])
+    with records_file.opened(beside(path, ".log")) as log:
+        index = read(path, base_offset)
+        if not len(index.offsets):
+            console.line(f"{path} is empty.")
+        elif options.index_sanity_check:
+            index.check()
+            console.line(f"{path} passed sanity check.")
+        else:
+            _entries(index, log, options, console, report)
+
+
+def beside(path: str, suffix: str) -> str:
+    """The absolute path of the file of the same segment with another suffix."""
+    folder, _, name = java.absolute(path).rpartition("/")
+    return f"{folder}/{name.partition('.')[0]}{suffix}"
+
+
+def read(path: str, base_offset: int) -> OffsetEntries:
+    """The slots of an .index; a Death if there is none."""
+    data = index_content(path)
+    slots = offset_index.parse(data)
+    offsets = slots["relative_offset"].astype("i8") + base_offset
+    return OffsetEntries(java.absolute(path), base_offset, len(data), offsets, slots["position"].astype("i8"))
+
+
+def index_content(path: str) -> bytes:
+    """An index file whole; where there is none the tool makes one and dies: here it only dies."""
+    try:
+        return records_file.content(path)
+    except Death as fault:
+        missing = fault.java_class.endswith("NoSuchFileException")
+        raise Death(death.ILLEGAL_ARGUMENT, "Invalid max index size: -1") if missing else fault from None
+
+
+def _entries(index: OffsetEntries, log: RecordsFile, options: Options, console: Console, report: Report) -> None:
+    """A line an entry; entries that are wrong go into the report, one that leads nowhere ends the run."""
+    count, printed = index.written(), 0
+    try:
+        for slot, found_offset in last_offsets(log, index.positions[:count], options.max_message_bytes):
+            printed = slot + 1
+            if found_offset != index.offsets[slot]:
+                report.mismatches.setdefault(index.path, {})[int(index.offsets[slot])] = found_offset
+    finally:
+        if printed and not options.verify_index_only:
+            text = render("offset: ", index.offsets[:printed], " position: ", index.positions[:printed], "\n")
+            console.write(memoryview(text))
+
+
+def last_offsets(log: RecordsFile, positions: np.ndarray, max_message_bytes: int) -> Iterator[tuple[int, int]]:
+    """(slot, last offset of the batch at its position), one slot after another; a Death at one without a batch."""
+    for slot, position in enumerate(positions.tolist()):
+        row = log.first_batch(position, log.checked_stop(position, max_message_bytes))
+        if row is None:
+            raise Death(death.NO_SUCH_ELEMENT, position=position)
+        yield slot, int(row["last_offset"])

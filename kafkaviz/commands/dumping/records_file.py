@@ -1,0 +1,167 @@
+"""A .log as the tool reads it: batches one after another, and what it says of the place where it cannot go on.
+
+Kafka's FileRecords, 4.3.1: a slice from one byte to another of a file that is opened once.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+
+from kafkaviz.binary import crc32c
+from kafkaviz.commands.dumping import death
+from kafkaviz.commands.dumping.death import Death
+from kafkaviz.commands.dumping.options import MAX_INT
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LEAST_LENGTH, LEGACY_HEADER, LENGTH_END, MAGIC_2, MAGIC_END, rows
+from kafkaviz.format.walk import End, Read, Walk
+from kafkaviz.log import file
+
+STRETCH_BYTES = 4 << 20  # what is held at once of the batches of an array; a longer batch is held whole
+_LENGTH = slice(HEADER.fields["batch_length_bytes"][1], LENGTH_END)
+_MAGIC_AT = HEADER.fields["magic"][1]
+LEGACY_CRC_START = LEGACY_HEADER.fields["magic"][1]
+
+
+@dataclass(frozen=True)
+class RecordsFile:
+    """An open .log; path is the text that its messages show."""
+
+    path: str
+    size_bytes: int
+    read: Read
+
+    def checked_stop(self, position: int, length_bytes: int) -> int:
+        """The byte behind a slice of it; a Death where FileRecords.slice throws."""
+        told = f"FileRecords(size={self.size_bytes}, file={self.path}, start=0, end={MAX_INT})"
+        if position < 0:
+            raise Death(death.ILLEGAL_ARGUMENT, f"Invalid position: {position} in read from {told}", position=position)
+        if position > self.size_bytes:
+            raise Death(death.ILLEGAL_ARGUMENT, f"Slice from position {position} exceeds end position of {told}", position=position)
+        if length_bytes < 0:
+            raise Death(death.ILLEGAL_ARGUMENT, f"Invalid size: {length_bytes} in read from {told}")
+        return min(self.size_bytes, position + length_bytes)
+
+    def batches(self, start: int, stop: int) -> "Batches":
+        """The batches of a slice, array by array."""
+        return Batches(self, start, stop)
+
+    def first_batch(self, start: int, stop: int) -> np.void | None:
+        """The first batch of a slice (a row of BATCH), or None if the slice ends before it does; a Death where Kafka throws."""
+        if stop - start <= MAGIC_END:
+            return None
+        head = self.bytes_at(start, HEADER_BYTES)
+        length = int.from_bytes(head[_LENGTH], "big", signed=True)
+        if length < LEAST_LENGTH:
+            raise bad_length(self, start)
+        if LENGTH_END + length > stop - start:
+            return None
+        if len(head) < _header_bytes(head):
+            raise cut_header(self, start, start, stop)
+        return rows(np.array([start]), np.frombuffer(head.ljust(HEADER_BYTES, b"\0"), np.uint8).reshape(1, -1))[0]
+
+    def bytes_at(self, position: int, length_bytes: int) -> bytes:
+        """A stretch of it; shorter where the file ends."""
+        buffer = np.empty(max(0, min(length_bytes, self.size_bytes - position)), np.uint8)
+        return buffer[: self.read(position, buffer)].tobytes()
+
+    def payloads(self, batches: np.ndarray) -> Iterator[tuple[np.ndarray, bytes]]:
+        """The same batches in order, some at a time, and their bytes."""
+        ends = batches["position"] + batches["size_bytes"]
+        at = 0
+        while at < len(batches):
+            start = int(batches["position"][at])
+            behind = max(at + 1, int(np.searchsorted(ends, start + STRETCH_BYTES, "right")))
+            yield batches[at:behind], self.bytes_at(start, int(ends[behind - 1]) - start)
+            at = behind
+
+
+class Batches:
+    """The batches of a slice; once they are taken, end says where they stop and death what Kafka throws there."""
+
+    def __init__(self, log: RecordsFile, start: int, stop: int) -> None:
+        self._log, self._start, self._stop = log, start, stop
+        self.end = End(start, "end")
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """Arrays of format.batch.BATCH."""
+        walk = Walk(self._log.read, self._start, self._stop)
+        yield from walk
+        self.end = walk.end
+
+    def death(self) -> Death | None:
+        """The exception of a step that cannot be made; None where the reader stops without a word."""
+        if self.end.reason == "bad-length":
+            return bad_length(self._log, self.end.position)
+        if self.end.reason == "short" and self._stop - self.end.position > MAGIC_END:
+            return cut_header(self._log, self.end.position, self._start, self._stop)
+        return None
+
+
+@contextmanager
+def opened(path: str) -> Iterator[RecordsFile]:
+    """Opens a .log to read; a Death where java.nio throws."""
+    with opened_bytes(path) as (size_bytes, read):
+        yield RecordsFile(path, size_bytes, read)
+
+
+@contextmanager
+def opened_bytes(path: str) -> Iterator[tuple[int, Callable]]:
+    """(size, read) of any file; a Death where java.nio throws."""
+    try:
+        with file.reader(Path(path)) as read:
+            yield file.info(Path(path)).size_bytes, read
+    except CannotOpen as fault:
+        raise death.of_path(fault, path) from None
+
+
+def content(path: str) -> bytes:
+    """A whole small file; a Death where java.nio throws."""
+    try:
+        return file.read(Path(path))
+    except CannotOpen as fault:
+        raise death.of_path(fault, path) from None
+
+
+def bad_length(log: RecordsFile, position: int) -> Death:
+    """A length field that no batch can have."""
+    length = int.from_bytes(log.bytes_at(position, LENGTH_END)[_LENGTH], "big", signed=True)
+    what = f"Found record size {length} smaller than minimum record overhead ({LEAST_LENGTH}) in file {log.path}."
+    return Death(death.CORRUPT_RECORD, what, position=position)
+
+
+def cut_header(log: RecordsFile, position: int, start: int, stop: int) -> Death:
+    """A batch that is whole by its length and ends the file before its header does."""
+    head = log.bytes_at(position, HEADER_BYTES)
+    told = f"FileRecords(size={stop - start}, file={log.path}, start={start}, end={stop})"
+    what = f"Failed to load record batch at position {position} from {told}"
+    cause = "java.io.EOFException: Failed to read `record batch header` from file channel. Expected to read "
+    cause += f"{_header_bytes(head)} bytes, but reached end of file after reading {len(head)} bytes. Started read from position {position}."
+    return Death(death.KAFKA, what, (cause,), position)
+
+
+def _header_bytes(head: bytes) -> int:
+    """How long the header is that these bytes begin, by its magic."""
+    return HEADER_BYTES if MAGIC_2 <= head[_MAGIC_AT] < 128 else LEGACY_HEADER.itemsize
+
+
+def valid(log: RecordsFile, batches: np.ndarray) -> np.ndarray:
+    """Whether the checksum of each batch fits its bytes, and the batch is as long as its header."""
+    parts = [_valid(some, memoryview(data)) for some, data in log.payloads(batches)]
+    return np.concatenate(parts) if parts else np.empty(0, np.bool_)
+
+
+def _valid(batches: np.ndarray, data: bytes) -> np.ndarray:
+    starts = batches["position"] - batches["position"][0]
+    ends, legacy = starts + batches["size_bytes"], batches["magic"] < MAGIC_2
+    if not legacy.any():
+        sums = crc32c.stretches(data, np.minimum(starts + CRC_START, ends), ends)
+        return (sums == batches["crc"]) & (batches["size_bytes"] >= HEADER_BYTES)
+    view = memoryview(data)
+    return np.array([
+        crc32(view[start + LEGACY_CRC_START : end]) == row["crc"] if old else bool(_valid(row.reshape(1), view[start:end])[0])
+        for row, start, end, old in zip(batches, starts.tolist(), ends.tolist(), legacy.tolist(), strict=True)
+    ], np.bool_)  # fmt: skip

@@ -1,0 +1,62 @@
+"""The small files beside a segment: the producers of a .snapshot, the aborted transactions of a .txnindex."""
+
+import numpy as np
+
+from kafkaviz.commands.dumping import death, java, records_file
+from kafkaviz.commands.dumping.console import Console
+from kafkaviz.commands.dumping.death import Death
+from kafkaviz.commands.dumping.lines import Masked, Word, render
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import producer_snapshot, txn_index
+
+
+def dump_snapshot(path: str, console: Console) -> None:
+    """A line a producer; a file that is wrong gives one line on stderr."""
+    try:
+        producers = producer_snapshot.parse(records_file.content(path)).producers
+    except CorruptBytes as fault:
+        console.complain(f"{fault.what}\n")
+        return
+    if len(producers):
+        console.write(memoryview(_producer_lines(producers)))
+
+
+def dump_txn_index(path: str, console: Console) -> None:
+    """A line an aborted transaction; nothing at all where there is no file."""
+    java.parse_long(path.rpartition("/")[2].partition(".")[0])
+    try:
+        entries = txn_index.readable(txn_index.parse(records_file.content(path)))
+    except Death as fault:
+        if fault.java_class.endswith("NoSuchFileException"):
+            return
+        raise
+    except CorruptBytes as fault:
+        refused, comma, current = fault.what.partition(",")
+        what = f"{refused} in transaction index {java.absolute(path)}{comma}{current}"
+        raise Death(death.KAFKA, what, position=fault.position) from None
+    if len(entries):
+        console.write(memoryview(_aborted_lines(entries)))
+
+
+def _producer_lines(producers: np.ndarray) -> np.ndarray:
+    is_open, has_batch = producers["current_txn_first_offset"] >= 0, producers["last_offset"] >= 0
+    return render(
+        "producerId: ", producers["producer_id"], " producerEpoch: ", producers["producer_epoch"],
+        " coordinatorEpoch: ", producers["coordinator_epoch"],
+        " currentTxnFirstOffset: ", Word(is_open, ("OptionalLong.empty", "OptionalLong[")),
+        Masked(producers["current_txn_first_offset"], is_open), Word(is_open, ("", "]")),
+        " lastTimestamp: ", producers["timestamp_ms"],
+        Word(has_batch, ("", " firstSequence: ")), Masked(producer_snapshot.first_sequence(producers), has_batch),
+        Word(has_batch, ("", " lastSequence: ")), Masked(producers["last_sequence"], has_batch),
+        Word(has_batch, ("", " lastOffset: ")), Masked(producers["last_offset"], has_batch),
+        Word(has_batch, ("", " offsetDelta: ")), Masked(producers["offset_delta"], has_batch),
+        Word(has_batch, ("", " timestamp: ")), Masked(producers["timestamp_ms"], has_batch), "\n",
+    )  # fmt: skip
+
+
+def _aborted_lines(entries: np.ndarray) -> np.ndarray:
+    return render(
+        "version: ", entries["version"].astype("i8") >> 8, " producerId: ", entries["producer_id"],
+        " firstOffset: ", entries["first_offset"], " lastOffset: ", entries["last_offset"],
+        " lastStableOffset: ", entries["last_stable_offset"], "\n",
+    )  # fmt: skip
