@@ -1,5 +1,7 @@
 """Kafka's releases, and which of them first left which trace on disk."""
 
+from kafkaviz.errors import KafkavizError
+
 Release = tuple[int, int]
 
 NEWEST_CHECKED = (4, 3)  # kafkaviz is held against directories and classes of 4.3.1
@@ -20,3 +22,11 @@ def release_of_metadata_version(level: int) -> Release | None:
 def text(release: Release) -> str:
     """A release as people write it: 4.3."""
     return f"{release[0]}.{release[1]}"
+
+
+def parse(given: str) -> tuple[int, ...]:
+    """The numbers of a release: (3, 9) of "3.9", (4, 3, 1) of "4.3.1", (0, 11) of "0.11"; KafkavizError for another text."""
+    parts = given.strip().split(".")
+    if not 2 <= len(parts) <= 4 or not all(part.isascii() and part.isdigit() and len(part) < 4 for part in parts):
+        raise KafkavizError(f"{given!r} is no version of Kafka; give one such as 3.9 or 4.3.1")
+    return tuple(map(int, parts))

@@ -69,18 +69,26 @@ def _traces(broker: Broker) -> Iterator[Trace]:
         yield Trace("leader-epoch-checkpoint is there, as 0.11 brought", first=(0, 11))
 
 
+def formatted_by(broker: Broker) -> Release | None:
+    """The first release that can have formatted the directory, so that no older one wrote what is in it; None if nothing tells."""
+    level = _metadata_level(broker)
+    return versions.release_of_metadata_version(level) if level is not None else None
+
+
 def _metadata_version(broker: Broker) -> Iterator[Trace]:
-    """The metadata.version that the directory was formatted with, from bootstrap.checkpoint."""
-    path = broker.path / BOOTSTRAP
-    if not path.exists():
-        return
-    try:
-        level = _feature_levels(Segment(0, "closed", log=info(path))).get("metadata.version")
-    except KafkavizError:
-        return
-    release = versions.release_of_metadata_version(level) if level is not None else None
+    """The metadata.version that the directory was formatted with."""
+    level, release = _metadata_level(broker), formatted_by(broker)
     if release:
         yield Trace(f"{BOOTSTRAP} sets metadata.version to level {level}, which {versions.text(release)} brought", first=release)
+
+
+def _metadata_level(broker: Broker) -> int | None:
+    """The level of metadata.version in bootstrap.checkpoint, which is written when a directory is formatted."""
+    path = broker.path / BOOTSTRAP
+    try:
+        return _feature_levels(Segment(0, "closed", log=info(path))).get("metadata.version") if path.exists() else None
+    except KafkavizError:
+        return None
 
 
 def _feature_levels(bootstrap: Segment) -> dict[str, int]:

@@ -1,0 +1,70 @@
+"""What the checks of one segment need to know of all that is around it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kafkaviz.analyse.finding import Evidence, Finding, Version, finding
+
+PER_BATCH = (4, 0, 1)  # from here on, and in 3.9.1 and 3.9.2, every batch may get an entry (KAFKA-806)
+LAST_OFFSET_KEYS = (2, 0)  # KAFKA-6530
+MOST_RUNS = 10  # of one code in one file; what is more is counted, not listed
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A topic-partition as its segments' checks see it.
+
+    partition: the directory's name. clean: whether its broker was stopped cleanly; None where no broker directory is known.
+    version: the release whose behaviour is told. oldest_writer: the first release that may have written the bytes, () if any may.
+    now_ms: the time that "future" is measured from. compacted: old records with the same key may be gone. metadata_log: it is
+    KRaft's own log, whose control batches are no transaction markers.
+    """
+
+    partition: str
+    clean: bool | None = True
+    version: Version = ()
+    oldest_writer: Version = ()
+    now_ms: int = 0
+    compacted: bool = False
+    metadata_log: bool = False
+
+    @property
+    def may_be_per_append(self) -> bool:
+        """Whether an entry may stand for an append of several batches."""
+        return self.oldest_writer < PER_BATCH and self.oldest_writer not in ((3, 9, 1), (3, 9, 2))
+
+    @property
+    def may_have_first_keys(self) -> bool:
+        """Whether keys may be first offsets."""
+        return self.oldest_writer < LAST_OFFSET_KEYS
+
+    def found(
+        self, code: str, file: str | None, message: str, evidence: Evidence, position: int | None = None, length: int | None = None,
+        consequence: str = "", next_step: str = "",
+    ) -> Finding:
+        """A finding about a file of this partition; file: its name in the directory, None for the directory itself."""
+        path = f"{self.partition}/{file}" if file else self.partition
+        return finding(
+            code, message, evidence, partition=self.partition, file=path, position=position, length=length, version=self.version,
+            consequence=consequence, next_step=next_step,
+        )  # fmt: skip
+
+
+def listed(places: list[int], one: Callable[[int, int, int], Finding]) -> list[Finding]:
+    """A finding for each run of neighbouring places, up to MOST_RUNS of them; the last one tells of all that are left.
+
+    one(first, last, more): makes the finding of a run; more: how many runs follow that are not listed.
+    """
+    runs: list[list[int]] = []
+    for place in places:
+        if runs and place == runs[-1][1] + 1:
+            runs[-1][1] = place
+        else:
+            runs.append([place, place])
+    shown = runs[:MOST_RUNS]
+    return [one(first, last, len(runs) - len(shown) if at == len(shown) - 1 else 0) for at, (first, last) in enumerate(shown)]
+
+
+def and_more(count: int) -> str:
+    """What a message adds for runs that are not listed."""
+    return f"; {count:,} more places like it follow in this file".replace(",", "\u202f") if count else ""

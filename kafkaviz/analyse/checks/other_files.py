@@ -1,0 +1,333 @@
+"""The checks of all that lies beside .log, .index and .timeindex: aborted transactions, snapshots, checkpoints, leftovers.
+
+    transfers-0/00000000000000000320.txnindex, slot 0: the marker at offset 1 lies below the base offset 320
+                                                       the .log has the abort marker at 222: txnindex-mismatch
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from kafkaviz.analyse.checks.facts import Facts, and_more, listed
+from kafkaviz.analyse.checks.summary import Begun, Marker, Summary
+from kafkaviz.analyse.finding import Evidence, Finding, Version, finding
+from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
+from kafkaviz.format import checkpoint, names, producer_snapshot, txn_index
+from kafkaviz.log import file
+from kafkaviz.log.broker import CHECKPOINTS, META_PROPERTIES, Broker
+from kafkaviz.log.file import FileInfo
+from kafkaviz.log.partition import METADATA_FILE, Partition
+from kafkaviz.log.segment import Segment
+from kafkaviz.units import group, legible
+
+ENTRY_BYTES = txn_index.ENTRY.itemsize
+EPOCHS_FILE = "leader-epoch-checkpoint"
+CLEANER_CHECKPOINT = "cleaner-offset-checkpoint"
+PARTITION_FILES = (EPOCHS_FILE, METADATA_FILE, "quorum-state")
+ROOT_FILES = (*CHECKPOINTS.values(), CLEANER_CHECKPOINT, META_PROPERTIES, ".lock", ".kafka_cleanshutdown", "bootstrap.checkpoint")
+SKIPPED_DIRECTORIES = ("remote-log-index-cache",)
+LEFTOVERS = {"deleted": "leftover-deleted", "cleaned": "leftover-cleaned", "swap": "leftover-swap"}
+METADATA_TOPIC = "__cluster_metadata"
+CRC_AT = producer_snapshot.HEADER.fields["crc"][1]
+CRC_BYTES = producer_snapshot.CRC_START - CRC_AT
+SNAPSHOT_BYTES = 64 << 20  # a larger one is not read
+
+
+# ---- one segment
+
+
+def leftovers(segment: Segment, facts: Facts) -> Iterator[Finding]:
+    """The files of a segment that is not in use."""
+    names_ = [found.name for found in segment.files]
+    length = sum(found.size_bytes for found in segment.files)
+    message = f"{', '.join(names_)}: {group(length)} bytes"
+    code = LEFTOVERS[segment.state]
+    yield facts.found(code, names_[0], message, Evidence(f"the suffix .{segment.state}", "no such file"), 0, segment.files[0].size_bytes)
+
+
+def orphans(segment: Segment, facts: Facts) -> Iterator[Finding]:
+    """Indexes without a .log."""
+    for found in segment.files:
+        evidence = Evidence("no file", f"{segment.name}.log")
+        yield facts.found("orphan-index", found.name, f"{found.name} has no .log beside it", evidence, 0, found.size_bytes)
+
+
+def unreadable(name: str, fault: KafkavizError, facts: Facts) -> Finding:
+    """A file that the system does not let one read."""
+    what = getattr(fault, "what", str(fault))
+    consequence = "A broker that cannot read it either takes the whole log directory offline"
+    evidence = Evidence(what, "a file that can be read")
+    step = "Make it readable, and check again"
+    return facts.found("unknown-file", name, f"{name} could not be read: {what}", evidence, consequence=consequence, next_step=step)
+
+
+# ---- one partition
+
+
+def of_partition(partition: Partition, summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
+    """The files beside the segments; summaries: of the live segments, in order."""
+    yield from _aborted(summaries, facts)
+    yield from _snapshots(partition, summaries, facts)
+    yield from _epochs(partition, summaries, facts)
+    yield from _metadata(partition, facts)
+    yield from _others(partition, facts)
+
+
+@dataclass(frozen=True)
+class _Aborted:
+    """An abort that the log tells: its marker, the first offset if it is known, and that of the first transaction still open."""
+
+    marker: Marker
+    first_offset: int | None
+    stable_offset: int | None
+
+
+def _aborted(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
+    """Each .txnindex beside what the markers of its .log say."""
+    open_: dict[int, Begun] = {}
+    for told in summaries:
+        expected = list(_aborts(told, open_))
+        segment = told.segment
+        if segment.txnindex is None:
+            if expected and not facts.compacted and not told.unsound:
+                yield _no_index(expected, segment, facts)
+            continue
+        try:
+            entries = segment.txn_index
+        except KafkavizError as fault:
+            yield unreadable(segment.txnindex.name, fault, facts)
+            continue
+        torn = segment.txnindex.size_bytes % ENTRY_BYTES
+        if torn:
+            yield _torn(segment, entries, torn, facts)
+        if not told.unsound:
+            first = summaries[0].segment.base_offset == 0
+            yield from _compared(entries, expected, segment, facts, first, bool(torn))
+
+
+def _aborts(told: Summary, open_: dict[int, Begun]) -> Iterator[_Aborted]:
+    """The aborts of a segment; open_ is carried from segment to segment."""
+    for kind, producer, step in told.steps:
+        if kind == "begin":
+            open_.setdefault(producer, step)
+            continue
+        begun = open_.pop(producer, None)
+        if step.is_abort:
+            yield _Aborted(step, begun.offset if begun else None, min((one.offset for one in open_.values()), default=None))
+
+
+def _no_index(expected: list[_Aborted], segment: Segment, facts: Facts) -> Finding:
+    known = [one for one in expected if one.first_offset is not None]
+    name = f"{segment.name}.txnindex"
+    first = f"the first ended at offset {group(known[0].marker.offset)}"
+    message = f"the .log has {group(len(known))} aborted transactions, {first}, and there is no .txnindex"
+    return facts.found("txnindex-mismatch", name, message, Evidence("no file", f"{group(len(known))} entries"))
+
+
+def _torn(segment: Segment, entries: np.ndarray, torn: int, facts: Facts) -> Finding:
+    at = len(entries) * ENTRY_BYTES
+    message = f"the file is {group(at + torn)} bytes long, no multiple of {ENTRY_BYTES}"
+    evidence = Evidence(f"{torn} bytes behind the last whole entry", f"a length that is a multiple of {ENTRY_BYTES}")
+    return facts.found("txnindex-torn", segment.txnindex.name, message, evidence, at, torn)
+
+
+def _compared(
+    entries: np.ndarray, expected: list[_Aborted], segment: Segment, facts: Facts, from_start: bool, torn: bool
+) -> Iterator[Finding]:
+    """The entries that differ from what the log says, and the aborts without an entry."""
+    by_marker = {one.marker.offset: one for one in expected}
+    wrong = [slot for slot, entry in enumerate(entries) if not _agrees(entry, by_marker.get(int(entry["last_offset"])), facts, from_start)]
+    kept = {int(entry["last_offset"]) for entry in entries}
+    lacking = [one for one in expected if one.first_offset is not None and one.marker.offset not in kept]
+    yield from listed(wrong, lambda *run: _entry(entries, lacking, segment, facts, *run))
+    if lacking and not wrong and not torn and not facts.compacted:
+        one = lacking[0]
+        message = f"no entry for the transaction of producer {one.marker.producer_id} that was aborted at offset {group(one.marker.offset)}"
+        at = len(entries) * ENTRY_BYTES
+        expected_words = f"an entry for offsets {group(one.first_offset)} to {group(one.marker.offset)}"
+        evidence = Evidence(f"{group(len(entries))} entries without it", expected_words)
+        yield facts.found("txnindex-mismatch", segment.txnindex.name, message + and_more(len(lacking) - 1), evidence, at, 0)
+
+
+def _agrees(entry: np.void, told: _Aborted | None, facts: Facts, from_start: bool) -> bool:
+    """Whether an entry tells an abort of the log; the last stable offset of a follower may lie behind what it could know."""
+    if told is None or told.marker.producer_id != entry["producer_id"] or entry["version"] != txn_index.VERSION:
+        return False
+    if told.first_offset is not None and told.first_offset != entry["first_offset"]:
+        return facts.compacted
+    if told.stable_offset is not None:
+        return entry["last_stable_offset"] <= told.stable_offset
+    return entry["last_stable_offset"] > entry["last_offset"] or not from_start or told.first_offset is None
+
+
+def _entry(entries: np.ndarray, lacking: list[_Aborted], segment: Segment, facts: Facts, first: int, last: int, more: int) -> Finding:
+    entry = entries[first]
+    below = int(entry["last_offset"]) < segment.base_offset
+    message = f"slot {first}: {txn_index.entry_text(entry)}"
+    message += f" ends below the segment's base offset {group(segment.base_offset)}" if below else " is not what the .log says"
+    expected = ""
+    if lacking:
+        one = lacking[0]
+        expected = f"producer {one.marker.producer_id}, offsets {group(one.first_offset)} to {group(one.marker.offset)}, which has no entry"
+    consequence = "The next start notices, recovers the segment and rebuilds its indexes" if below else ""
+    evidence = Evidence(txn_index.entry_text(entry), expected, entries[first : first + 1].tobytes().hex())
+    place = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
+    return facts.found("txnindex-mismatch", segment.txnindex.name, message + and_more(more), evidence, *place, consequence=consequence)
+
+
+def _snapshots(partition: Partition, summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
+    """Snapshots that cannot be read, that a start removes, and none where one is needed."""
+    bases = [told.segment.base_offset for told in summaries]
+    found = partition.snapshots
+    stray = [offset for offset in found if offset not in bases]
+    kept = max(stray, default=-1) if max(stray, default=-1) > max(bases, default=-1) else None
+    for offset, one in found.items():
+        yield from _broken_snapshot(one, facts)
+        if offset in stray and offset != kept:
+            evidence = Evidence(f"offset {group(offset)}", "the base offset of a segment, or an offset above all of them")
+            message = f"there is no segment with base offset {group(offset)}"
+            yield facts.found("snapshot-stray", one.name, message, evidence, 0, one.size_bytes)
+    wrote = sum(told.producer_batches for told in summaries)
+    if wrote and not found and facts.clean:
+        message = f"{group(wrote)} batches have a producer id, and there is no .snapshot"
+        yield facts.found("snapshot-missing", None, message, Evidence("no .snapshot", "one at the log's end"))
+
+
+def _broken_snapshot(one: FileInfo, facts: Facts) -> Iterator[Finding]:
+    try:
+        data = file.read(one.path, 0, SNAPSHOT_BYTES)
+        producer_snapshot.parse(data)
+    except CorruptBytes as fault:
+        position, evidence = fault.position, Evidence(fault.what, "a snapshot that Kafka reads")
+        stored, computed = data[CRC_AT : producer_snapshot.CRC_START], crc32c(data[producer_snapshot.CRC_START :])
+        if len(stored) == CRC_BYTES and int.from_bytes(stored, "big") != computed:  # whatever else is wrong follows from this
+            number = int.from_bytes(stored, "big")
+            evidence = Evidence(f"stored checksum {number}", f"{computed}, computed from its bytes", stored.hex(), f"{computed:08x}")
+            position = CRC_AT
+        message = f"{one.name} is not what was written: {fault.what}"
+        yield facts.found("snapshot-bad-crc", one.name, message, evidence, position, min(CRC_BYTES, max(len(data) - position, 0)))
+    except KafkavizError as fault:
+        yield unreadable(one.name, fault, facts)
+
+
+def _epochs(partition: Partition, summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
+    """leader-epoch-checkpoint by itself, and beside the epochs of the batches."""
+    if not any(found.name == EPOCHS_FILE for found in partition.others):
+        return
+    try:
+        epochs = checkpoint.parse_leader_epochs(file.read_text(partition.path / EPOCHS_FILE))
+    except CorruptBytes as fault:
+        yield facts.found("leader-epoch-bad", EPOCHS_FILE, f"byte {fault.position}: {fault.what}", Evidence(fault.what), fault.position)
+        return
+    except KafkavizError as fault:
+        yield unreadable(EPOCHS_FILE, fault, facts)
+        return
+    for (epoch, start), (later, start_later) in pairwise(epochs):
+        if later <= epoch or start_later <= start:
+            message = f"epoch {later} from offset {group(start_later)} follows epoch {epoch} from offset {group(start)}"
+            yield facts.found("leader-epoch-bad", EPOCHS_FILE, message, Evidence(message, "epochs and offsets that grow"))
+            return
+    yield from _epochs_beside_log(epochs, summaries, facts)
+
+
+def _epochs_beside_log(epochs: list[tuple[int, int]], summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
+    """Batches whose epoch began, by the checkpoint, behind them, or is not in it."""
+    if any(told.unsound for told in summaries) or not epochs:
+        return
+    starts = dict(epochs)
+    end = max((told.last_offset + 1 for told in summaries if told.last_offset is not None), default=0)
+    for told in summaries:
+        for epoch, offset, position in told.epochs:
+            known = epoch < 0 or offset < epochs[0][1] or (epoch in starts and starts[epoch] <= offset)
+            if not known:
+                said = f"says that epoch {epoch} begins at offset {group(starts[epoch])}" if epoch in starts else f"has no epoch {epoch}"
+                place = f"byte {group(position)} of {told.segment.name}.log"
+                message = f"{EPOCHS_FILE} {said}; the batch of offset {group(offset)} is of it ({place})"
+                evidence = Evidence(said, f"epoch {epoch} from offset {group(offset)} or before")
+                yield facts.found("leader-epoch-bad", EPOCHS_FILE, message, evidence)
+                return
+    if epochs[-1][1] > end:
+        message = f"epoch {epochs[-1][0]} begins at offset {group(epochs[-1][1])}, behind the log's end {group(end)}"
+        yield facts.found("leader-epoch-bad", EPOCHS_FILE, message, Evidence(message, f"an offset up to {group(end)}"))
+
+
+def _metadata(partition: Partition, facts: Facts) -> Iterator[Finding]:
+    if not any(found.name == METADATA_FILE for found in partition.others):
+        return
+    try:
+        checkpoint.parse_partition_metadata(file.read_text(partition.path / METADATA_FILE))
+    except CorruptBytes as fault:
+        message = f"byte {fault.position}: {fault.what}"
+        evidence = Evidence(fault.what, "version: 0, topic_id: 22 characters")
+        yield facts.found("partition-metadata-bad", METADATA_FILE, message, evidence, fault.position)
+    except KafkavizError as fault:
+        yield unreadable(METADATA_FILE, fault, facts)
+
+
+def _others(partition: Partition, facts: Facts) -> Iterator[Finding]:
+    """Files that are none of Kafka's, and snapshots that wait to be unlinked or were never finished."""
+    for found in partition.others:
+        name = names.parse_file(found.name)
+        if name and name.suffix in LEFTOVERS:
+            evidence = Evidence(f"the suffix .{name.suffix}", "no such file")
+            message = f"{found.name}: {group(found.size_bytes)} bytes"
+            yield facts.found(LEFTOVERS[name.suffix], found.name, message, evidence, 0, found.size_bytes)
+        elif not name and found.name.removesuffix(".tmp") not in PARTITION_FILES:
+            yield _unknown(facts.partition, found.name, found.size_bytes, facts.version)
+
+
+# ---- the broker directory
+
+
+def of_broker(broker: Broker, version: Version) -> Iterator[Finding]:
+    """The files and directories of the broker directory itself."""
+    for name in (*CHECKPOINTS.values(), CLEANER_CHECKPOINT):
+        yield from _checkpoint(broker.path / name, version)
+    yield from _properties(broker, version)
+    with file.failing_kindly(broker.path), os.scandir(broker.path) as entries:
+        found = sorted(((entry.name, entry.is_dir()) for entry in entries), key=lambda one: one[0])
+    for name, is_directory in found:
+        if is_directory and name not in SKIPPED_DIRECTORIES and not names.parse_directory(name):
+            shown = legible(name)
+            evidence = Evidence(shown, "TOPIC-NUMBER")
+            yield finding("directory-name-bad", f"{shown} is no topic-partition", evidence, file=shown, version=version)
+        if not is_directory and name.removesuffix(".tmp") not in ROOT_FILES:
+            yield _unknown(None, name, None, version)
+
+
+def _unknown(partition: str | None, name: str, size_bytes: int | None, version: Version) -> Finding:
+    shown = legible(name)
+    path = f"{partition}/{shown}" if partition else shown
+    place = {"position": 0, "length": size_bytes} if size_bytes is not None else {}
+    message = f"{shown} is no file of Kafka's"
+    return finding("unknown-file", message, Evidence(shown), partition=partition, file=path, version=version, **place)
+
+
+def _checkpoint(path: Path, version: Version) -> Iterator[Finding]:
+    if not path.exists():
+        return
+    try:
+        checkpoint.parse_offsets(file.read_text(path))
+    except (CorruptBytes, CannotOpen) as fault:
+        what, position = fault.what, getattr(fault, "position", None)
+        message = f"{path.name}: {what}"
+        yield finding("checkpoint-unreadable", message, Evidence(what), file=path.name, position=position, version=version)
+
+
+def _properties(broker: Broker, version: Version) -> Iterator[Finding]:
+    path = broker.path / META_PROPERTIES
+    problem = next((one for one in broker.problems if one.path == path), None)
+    keys = ("cluster.id", "node.id") if broker.properties.get("version") == "1" else ("broker.id",)
+    missing = [key for key in keys if key not in broker.properties]
+    if problem:
+        yield finding("meta-properties-bad", problem.what, Evidence(problem.what), file=META_PROPERTIES, version=version)
+    elif not path.exists():
+        yield finding("meta-properties-bad", "there is no meta.properties", Evidence("no file"), file=META_PROPERTIES, version=version)
+    elif missing:
+        message = f"it does not tell {' and '.join(missing)}"
+        yield finding("meta-properties-bad", message, Evidence(message, ", ".join(keys)), file=META_PROPERTIES, version=version)

@@ -1,0 +1,47 @@
+"""All findings about one segment: its .log and its indexes in one pass, or what its leftover files are.
+
+A function of one Segment and of the Facts around it: a page calls it, and a task of the pipeline does.
+"""
+
+from dataclasses import dataclass, replace
+
+from kafkaviz.analyse.checks import log, offset_index, other_files, summary, time_index
+from kafkaviz.analyse.checks.facts import Facts
+from kafkaviz.analyse.checks.reading import Pass
+from kafkaviz.analyse.checks.summary import Summary
+from kafkaviz.analyse.finding import Finding
+from kafkaviz.errors import KafkavizError
+from kafkaviz.log.segment import Segment
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The findings of one segment, and what the checks of its partition take of it; no summary of leftover files."""
+
+    findings: tuple[Finding, ...]
+    summary: Summary | None
+
+
+def check(segment: Segment, facts: Facts) -> Checked:
+    """The findings of a segment; a file that cannot be read is one of them."""
+    segment = replace(segment)  # a copy, forgotten with what it has read of its indexes
+    if not segment.in_use:
+        return Checked(tuple(other_files.leftovers(segment, facts)), None)
+    if segment.log is None:
+        return Checked(tuple(other_files.orphans(segment, facts)), None)
+    try:
+        return _read(segment, facts)
+    except KafkavizError as fault:
+        told = Summary(segment, unreadable=str(fault), unsound=True)
+        return Checked((other_files.unreadable(segment.log.name, fault, facts),), told)
+
+
+def _read(segment: Segment, facts: Facts) -> Checked:
+    summaries = summary.Watch(segment, facts)
+    watches = (log.Watch(segment, facts), offset_index.Watch(segment, facts), time_index.Watch(segment, facts))
+    steps = Pass(segment)
+    for chunk in steps:
+        for watch in (*watches, summaries):
+            watch.add(chunk)
+    findings = [one for watch in watches for one in watch.findings(steps.reading)]
+    return Checked(tuple(findings), summaries.finished(steps.reading))

@@ -1,0 +1,244 @@
+"""What the checks of a topic-partition need to know of each of its segments, gathered while its batches are read."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from kafkaviz.analyse.checks.facts import Facts
+from kafkaviz.analyse.checks.reading import Chunk, Reading
+from kafkaviz.analyse.infer import SegmentFacts
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format.batch import MAGIC_2, is_control, is_log_append_time, is_transactional
+from kafkaviz.log.segment import Segment
+
+ABORT, COMMIT = 0, 1
+GAPS_KEPT = 20
+HOUR_MS = 3_600_000
+LATE_MS = 24 * HOUR_MS  # behind an earlier record: a producer that is this late is worth a look
+SECONDS = (100_000_000, 10_000_000_000)  # from 1973 on as seconds; as milliseconds from 2 January to 26 April 1970
+MICROSECONDS = 100_000_000_000_000  # 1973 as microseconds, the year 5138 as milliseconds; nanoseconds are more
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Offsets that are in no batch: first to last, in front of the batch at a position."""
+
+    first: int
+    last: int
+    position: int
+
+    @property
+    def offsets(self) -> int:
+        """How many."""
+        return self.last - self.first + 1
+
+
+@dataclass(frozen=True)
+class Marker:
+    """The end of a transaction, told by a control record."""
+
+    offset: int
+    position: int
+    producer_id: int
+    is_abort: bool
+
+
+@dataclass(frozen=True)
+class Begun:
+    """The first batch of a producer's transaction, and the time of its last one so far."""
+
+    offset: int
+    position: int
+    last_ms: int
+
+
+@dataclass(frozen=True)
+class Times:
+    """Batches whose times look wrong: how many, the first's position and offset, its time, and the size of its bytes."""
+
+    count: int
+    position: int
+    size_bytes: int
+    offset: int
+    timestamp_ms: int
+    compared_ms: int = -1  # what it was held against
+
+
+@dataclass
+class Summary:
+    """One segment; offsets and times are None where there is no batch that can be believed.
+
+    newest: (time, last offset, position) of the batch with the largest time. gaps: the first ones; dropped_offsets: missing inside
+    of batches. steps: of transactions, in order: ("begin", producer, Begun) and ("end", producer, Marker). epochs: (epoch, first
+    offset, position) where the leader epoch changes. times: what looks wrong, by "missing", "unit", "future", "late".
+    """
+
+    segment: Segment
+    batches: int = 0
+    records: int = 0
+    first_offset: int | None = None
+    last_offset: int | None = None
+    newest: tuple[int, int, int] | None = None
+    gaps: list[Gap] = field(default_factory=list)
+    gap_count: int = 0
+    gap_offsets: int = 0
+    dropped_offsets: int = 0
+    control_batches: int = 0
+    producer_batches: int = 0
+    first_batch: SegmentFacts | None = None
+    epochs: list[tuple[int, int, int]] = field(default_factory=list)
+    steps: list[tuple[str, int, Begun | Marker]] = field(default_factory=list)
+    times: dict[str, Times] = field(default_factory=dict)
+    entries: int = 0
+    time_entries: int = 0
+    last_time_ms: int | None = None  # of the last time entry, as a broker believes it: 0 of an unwritten slot
+    coarse: bool = False  # entries stand for appends
+    unreadable: str = ""  # why its files could not be read
+    unsound: bool = False  # something in the .log could not be believed
+
+    @property
+    def largest_ms(self) -> int:
+        """The time from which a broker counts retention.ms after a start: of the last time entry, else of the .log."""
+        return self.segment.log.mtime_ns // 1_000_000 if self.last_time_ms is None else self.last_time_ms
+
+    def facts(self) -> SegmentFacts:
+        """What the inference of rolls takes of it."""
+        first = self.first_batch
+        return SegmentFacts(
+            self.segment.base_offset, self.segment.log.size_bytes, int(first["size_bytes"]) if first is not None else 0,
+            int(first["max_timestamp_ms"]) if first is not None else -1, int(first["last_offset"]) if first is not None else -1,
+            self.newest[0] if self.newest else -1, self.entries, self.time_entries,
+        )  # fmt: skip
+
+
+class Watch:
+    """Takes the batches of a segment."""
+
+    def __init__(self, segment: Segment, facts: Facts) -> None:
+        """Nothing is taken yet."""
+        self._segment, self._facts, self.summary = segment, facts, Summary(segment)
+        self._newest_ms = -1  # of producers' own times that look right
+        self._epoch = -1
+        self._open: dict[int, int] = {}  # the place in steps where each producer began
+        self._unsound_before = False
+
+    def add(self, chunk: Chunk) -> None:
+        """The next batches."""
+        batches = chunk.batches[chunk.sound]
+        whole = len(batches) == len(chunk.batches) and not self._unsound_before
+        self._unsound_before |= not whole
+        if not len(batches):
+            return
+        told = self.summary
+        told.batches += len(batches)
+        told.records += int(batches["records_read"].sum())
+        told.first_batch = batches[0].copy() if told.first_batch is None else told.first_batch
+        self._add_newest(batches)
+        if whole:
+            self._add_gaps(batches)
+        control = is_control(batches)
+        told.control_batches += int(np.count_nonzero(control))
+        told.producer_batches += int(np.count_nonzero((batches["producer_id"] >= 0) & ~control))
+        self._add_epochs(batches)
+        self._add_times(batches[~control & (batches["record_count"] != 0)])
+        if not self._facts.metadata_log:
+            self._add_transactions(batches, control)
+        told.first_offset = int(batches["base_offset"][0]) if told.first_offset is None else told.first_offset
+        told.last_offset = int(batches["last_offset"][-1])
+
+    def _add_newest(self, batches: np.ndarray) -> None:
+        at = int(np.argmax(batches["max_timestamp_ms"]))
+        newest = int(batches["max_timestamp_ms"][at])
+        if newest > (self.summary.newest[0] if self.summary.newest else -1):
+            self.summary.newest = newest, int(batches["last_offset"][at]), int(batches["position"][at])
+
+    def _add_gaps(self, batches: np.ndarray) -> None:
+        """Offsets between batches, and in batches that lost records: compaction takes both away."""
+        told = self.summary
+        before = self._segment.base_offset if told.last_offset is None else told.last_offset + 1
+        starts = np.concatenate(([before], batches["last_offset"][:-1] + 1))
+        missing = batches["base_offset"] - starts
+        places = np.flatnonzero(missing > 0)
+        told.gap_count += len(places)
+        told.gap_offsets += int(missing[places].sum())
+        for at in places[: GAPS_KEPT - len(told.gaps)].tolist():
+            told.gaps.append(Gap(int(starts[at]), int(batches["base_offset"][at]) - 1, int(batches["position"][at])))
+        modern = batches[batches["magic"] >= MAGIC_2]
+        told.dropped_offsets += int((modern["last_offset"] - modern["base_offset"] + 1 - modern["record_count"]).clip(0).sum())
+
+    def _add_epochs(self, batches: np.ndarray) -> None:
+        epochs = batches["leader_epoch"].astype("i8")
+        changed = np.flatnonzero(np.diff(epochs, prepend=self._epoch) != 0)
+        for at in changed[: GAPS_KEPT * 50].tolist():
+            self.summary.epochs.append((int(epochs[at]), int(batches["base_offset"][at]), int(batches["position"][at])))
+        self._epoch = int(epochs[-1])
+
+    def _add_times(self, batches: np.ndarray) -> None:
+        """Times that are missing, of another unit, ahead of the clock, or far behind earlier ones."""
+        times = batches["max_timestamp_ms"]
+        missing, suspect = times < 0, unit_suspect(times)
+        ahead = ~suspect & (times > self._facts.now_ms + HOUR_MS)
+        judged = ~missing & ~suspect & ~ahead & ~is_log_append_time(batches)
+        running = np.maximum(np.maximum.accumulate(np.where(judged, times, -1)), self._newest_ms) if len(times) else times
+        late = judged & (running - times > LATE_MS)
+        for name, wrong in (("missing", missing), ("unit", suspect), ("future", ahead), ("late", late)):
+            self._keep(name, batches, wrong, running)
+        self._newest_ms = int(running[-1]) if len(times) else self._newest_ms
+
+    def _keep(self, name: str, batches: np.ndarray, wrong: np.ndarray, running: np.ndarray) -> None:
+        places = np.flatnonzero(wrong)
+        if not len(places):
+            return
+        times = batches["max_timestamp_ms"][places]
+        at = int(places[np.argmin(times)] if name == "late" else places[np.argmax(times)])  # the worst of them
+        row, known = batches[at], self.summary.times.get(name)
+        told = (int(row[field]) for field in ("position", "size_bytes", "last_offset", "max_timestamp_ms"))
+        new = Times(len(places), *told, int(running[at]))
+        worse = known is None or (new.timestamp_ms < known.timestamp_ms if name == "late" else new.timestamp_ms > known.timestamp_ms)
+        self.summary.times[name] = replace(new if worse else known, count=len(places) + (known.count if known else 0))
+
+    def _add_transactions(self, batches: np.ndarray, control: np.ndarray) -> None:
+        """Begins and ends, in order. Only the first batch and the last time of what a producer wrote in between are kept."""
+        concerned = (batches["producer_id"] >= 0) & (control | is_transactional(batches))
+        for at in np.flatnonzero(concerned).tolist():
+            row, producer = batches[at], int(batches["producer_id"][at])
+            if control[at]:
+                self._end(row, producer)
+            else:
+                self._begin(row, producer)
+
+    def _begin(self, row: np.void, producer: int) -> None:
+        place = self._open.get(producer)
+        if place is None:
+            self._open[producer] = len(self.summary.steps)
+            begun = Begun(int(row["base_offset"]), int(row["position"]), int(row["max_timestamp_ms"]))
+            self.summary.steps.append(("begin", producer, begun))
+            return
+        kind, _, begun = self.summary.steps[place]
+        self.summary.steps[place] = kind, producer, replace(begun, last_ms=max(begun.last_ms, int(row["max_timestamp_ms"])))
+
+    def _end(self, row: np.void, producer: int) -> None:
+        try:
+            key = self._segment.records(int(row["position"]))[0].key or b""
+        except (KafkavizError, IndexError):
+            return
+        kind = int.from_bytes(key[2:4], "big")
+        if kind in (ABORT, COMMIT):
+            marker = Marker(int(row["base_offset"]), int(row["position"]), producer, kind == ABORT)
+            self.summary.steps.append(("end", producer, marker))
+            self._open.pop(producer, None)
+
+    def finished(self, reading: Reading) -> Summary:
+        """The summary, once all batches were taken."""
+        told, entries, times = self.summary, self._segment.offset_slots, self._segment.time_slots
+        told.entries, told.time_entries = len(entries.entries), len(times.entries)
+        told.unsound = bool(reading.unsound_offsets or reading.breaks)
+        if self._segment.timeindex is not None and times.slots:
+            believed = times.unwritten and not (self._facts.clean is False and self._segment.state == "active")
+            told.last_time_ms = 0 if believed else int(times.entries["timestamp_ms"][-1]) if told.time_entries else None
+        return told
+
+
+def unit_suspect(times_ms: np.ndarray) -> np.ndarray:
+    """Times that make sense as seconds, microseconds or nanoseconds: as milliseconds they lie in 1970, or beyond the year 5000."""
+    return ((times_ms >= SECONDS[0]) & (times_ms < SECONDS[1])) | (times_ms >= MICROSECONDS)

@@ -1,0 +1,206 @@
+"""The checks of a .timeindex: is each entry the newest time so far, and an offset that has it?
+
+    slot 2      2026-10-26, offset 1803     the batch that holds 1803 has nothing newer than 2026-10-25
+                                            no batch of the segment has that time: timeindex-timestamp-mismatch
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from kafkaviz.analyse.checks.facts import Facts, and_more, listed
+from kafkaviz.analyse.checks.reading import Chunk, Reading
+from kafkaviz.analyse.finding import Evidence, Finding
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format import time_index
+from kafkaviz.log.segment import Segment
+from kafkaviz.units import group, moment
+
+ENTRY_BYTES = time_index.ENTRY.itemsize
+NONE = -1
+HOME = np.dtype([("position", "i8"), ("base_offset", "i8"), ("last_offset", "i8"), ("max_timestamp_ms", "i8"), ("newest_ms", "i8")])
+FINE, DEEP, OFFSET, TIMESTAMP, MISSED, UNKNOWN = range(6)
+CODES = {OFFSET: "timeindex-offset-mismatch", TIMESTAMP: "timeindex-timestamp-mismatch", MISSED: "timeindex-max-missed"}
+DEEP_READ = 64  # entries for single records that are looked up in their batches; the rest is believed as these are
+
+
+class Watch:
+    """Takes the batches of a segment, and says what is wrong with its .timeindex."""
+
+    def __init__(self, segment: Segment, facts: Facts) -> None:
+        self._segment, self._facts = segment, facts
+        self._index = segment.time_slots
+        self._entries = self._index.entries
+        self._homes = np.zeros(len(self._entries), HOME)
+        self._homes["position"] = NONE
+        self._by_offset = np.argsort(self._entries["offset"], kind="stable")
+        self._times = np.unique(self._entries["timestamp_ms"])
+        self._seen = np.zeros(len(self._times), bool)
+        self._last_offset, self._newest_ms = segment.base_offset - 1, -1
+        self._newest: tuple[int, int] | None = None  # position and last offset of the batch with the newest time
+
+    def add(self, chunk: Chunk) -> None:
+        """The next batches."""
+        batches = chunk.batches[chunk.sound]
+        if not len(batches):
+            return
+        newest = np.maximum(np.maximum.accumulate(batches["max_timestamp_ms"]), self._newest_ms)
+        if len(self._entries):
+            self._add_homes(batches, newest)
+            self._seen |= np.isin(self._times, batches["max_timestamp_ms"])
+        if newest[-1] > self._newest_ms:
+            row = batches[np.argmax(batches["max_timestamp_ms"])]
+            self._newest_ms, self._newest = int(newest[-1]), (int(row["position"]), int(row["last_offset"]))
+
+    def _add_homes(self, batches: np.ndarray, newest: np.ndarray) -> None:
+        last_offsets = np.maximum.accumulate(batches["last_offset"])
+        ordered = self._entries["offset"][self._by_offset]
+        low, high = np.searchsorted(ordered, [self._last_offset, int(last_offsets[-1])], "right")
+        slots, rows = self._by_offset[low:high], np.searchsorted(last_offsets, ordered[low:high])
+        for name in HOME.names[:-1]:
+            self._homes[name][slots] = batches[name][rows]
+        self._homes["newest_ms"][slots] = newest[rows]
+        self._last_offset = max(self._last_offset, int(last_offsets[-1]))
+
+    def findings(self, reading: Reading) -> Iterator[Finding]:
+        """What is wrong, once all batches were taken."""
+        if self._segment.log is None:
+            return
+        if self._segment.timeindex is None:
+            yield from self._missing(reading)
+            return
+        verdicts = self._verdicts(reading)
+        zeros = list(self._length())
+        yield from zeros
+        yield from self._wrong(verdicts)
+        yield from self._unordered(verdicts)
+        yield from self._explained(verdicts)
+        if not zeros or zeros[-1].code == "index-unwritten-slots":
+            yield from self._end(verdicts)
+
+    def _missing(self, reading: Reading) -> Iterator[Finding]:
+        if (self._facts.clean is False and not reading.end_bytes) or self._segment.index is None:
+            return  # made with the first append; or rebuilt together with the missing .index
+        name, log = f"{self._segment.name}.timeindex", self._segment.log
+        written = moment(log.mtime_ns // 1_000_000)
+        message = f"{log.name} has no .timeindex; its newest record is of {moment(self._newest_ms)}, the file of {written}"
+        yield self._facts.found("timeindex-missing", name, message, Evidence("no file", name))
+
+    def _length(self) -> Iterator[Finding]:
+        index, name = self._index, self._segment.timeindex.name
+        if index.trailing_bytes:
+            at = index.slots * ENTRY_BYTES
+            found = f"{index.trailing_bytes} bytes behind the last whole entry"
+            evidence = Evidence(found, f"a length that is a multiple of {ENTRY_BYTES}")
+            message = f"the file is {group(at + index.trailing_bytes)} bytes long, no multiple of {ENTRY_BYTES}"
+            yield self._facts.found("timeindex-size-not-multiple", name, message, evidence, at, index.trailing_bytes)
+        if index.unwritten and not (self._facts.clean is False and self._segment.state == "active"):
+            at, length = len(self._entries) * ENTRY_BYTES, index.unwritten * ENTRY_BYTES
+            words = f"{group(len(self._entries))} entries, then {group(index.unwritten)} slots of zeros"
+            last = f"a last entry of {moment(self._newest_ms)}" if self._newest_ms >= 0 else f"a file of {group(at)} bytes"
+            yield self._facts.found("timeindex-zero-tail", name, words, Evidence(words, last, "00" * ENTRY_BYTES), at, length)
+
+    def _verdicts(self, reading: Reading) -> np.ndarray:
+        """What each entry is."""
+        entries, homes = self._entries, self._homes
+        times = entries["timestamp_ms"]
+        seen = self._seen[np.searchsorted(self._times, times)] if len(entries) else np.empty(0, bool)
+        verdicts = np.where(seen, OFFSET, TIMESTAMP)
+        holds = (homes["position"] >= 0) & (times == homes["max_timestamp_ms"])
+        verdicts[holds & (entries["offset"] == homes["last_offset"])] = FINE
+        deep = holds & (entries["offset"] >= homes["base_offset"]) & (entries["offset"] < homes["last_offset"])
+        verdicts[deep] = np.where(self._true_records(np.flatnonzero(deep)), DEEP, OFFSET)
+        verdicts[(verdicts <= DEEP) & (homes["newest_ms"] > times)] = MISSED
+        for first, last in reading.unsound_offsets:
+            verdicts[(entries["offset"] >= first) & (entries["offset"] <= last)] = UNKNOWN
+        if reading.unsound_offsets:  # the batch that has the time may be among those that cannot be believed
+            verdicts[verdicts == TIMESTAMP] = np.where(homes["position"][verdicts == TIMESTAMP] >= 0, TIMESTAMP, UNKNOWN)
+        return verdicts
+
+    def _true_records(self, slots: np.ndarray) -> np.ndarray:
+        """Whether the record that an entry names has its time; of many entries the first ones are looked at."""
+        true = np.ones(len(slots), bool)
+        for at, slot in enumerate(slots[:DEEP_READ].tolist()):
+            entry = self._entries[slot]
+            try:
+                records = self._segment.records(int(self._homes["position"][slot]))
+            except KafkavizError:
+                continue
+            true[at] = any(one.offset == entry["offset"] and one.timestamp_ms == entry["timestamp_ms"] for one in records)
+        return true
+
+    def _wrong(self, verdicts: np.ndarray) -> Iterator[Finding]:
+        for verdict, code in CODES.items():
+            yield from listed(np.flatnonzero(verdicts == verdict).tolist(), lambda *run, code=code: self._entry(code, *run))
+
+    def _entry(self, code: str, first: int, last: int, more: int) -> Finding:
+        entry, home = self._entries[first], self._homes[first]
+        found = f"slot {first}: {moment(int(entry['timestamp_ms']))}, offset {group(entry['offset'])}"
+        expected, digits = "", ""
+        if home["position"] >= 0:
+            expected = f"{moment(int(home['newest_ms']))} as the newest time up to offset {group(home['last_offset'])}"
+            digits = self._digits(int(home["newest_ms"]), int(home["last_offset"]))
+        told = {
+            "timeindex-offset-mismatch": "but another batch has that time",
+            "timeindex-timestamp-mismatch": "which no batch of the segment has",
+            "timeindex-max-missed": "though a batch before it is newer",
+        }[code]
+        which = f"slot {first}" if first == last else f"slots {first} to {last}"
+        message = f"{which}: offset {group(entry['offset'])} is said to be of {moment(int(entry['timestamp_ms']))}, {told}{and_more(more)}"
+        digits_found = self._digits(int(entry["timestamp_ms"]), int(entry["offset"]))
+        place = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
+        return self._facts.found(code, self._segment.timeindex.name, message, Evidence(found, expected, digits_found, digits), *place)
+
+    def _digits(self, timestamp_ms: int, offset: int) -> str:
+        """The twelve bytes of an entry."""
+        return f"{timestamp_ms & 0xFFFFFFFFFFFFFFFF:016x}{(offset - self._segment.base_offset) & 0xFFFFFFFF:08x}"
+
+    def _unordered(self, verdicts: np.ndarray) -> Iterator[Finding]:
+        """Times that do not grow, or offsets that fall, among the entries that are right by themselves."""
+        right = np.flatnonzero((verdicts <= DEEP) | (verdicts == UNKNOWN))
+        entries = self._entries[right]
+        wrong = right[1:][(np.diff(entries["timestamp_ms"]) <= 0) | (np.diff(entries["offset"]) < 0)]
+        yield from listed(wrong.tolist(), self._order)
+
+    def _order(self, first: int, last: int, more: int) -> Finding:
+        before, entry = self._entries[first - 1], self._entries[first]
+        said = [f"{moment(int(one['timestamp_ms']))}, offset {group(one['offset'])}" for one in (before, entry)]
+        message = f"slot {first}: {said[1]} follows {said[0]}{and_more(more)}"
+        digits = self._digits(int(entry["timestamp_ms"]), int(entry["offset"]))
+        evidence = Evidence(said[1], f"a time and an offset above {said[0]}", digits)
+        place = first * ENTRY_BYTES, (last - first + 1) * ENTRY_BYTES
+        return self._facts.found("timeindex-not-monotonic", self._segment.timeindex.name, message, evidence, *place)
+
+    def _explained(self, verdicts: np.ndarray) -> Iterator[Finding]:
+        slots = np.flatnonzero(verdicts == DEEP)
+        if len(slots):
+            entry, home = self._entries[slots[0]], self._homes[slots[0]]
+            message = f"{group(len(slots))} of {group(len(verdicts))} entries name the record that has the time, not the last of its batch"
+            found = f"slot {slots[0]}: offset {group(entry['offset'])}"
+            evidence = Evidence(
+                found, f"offset {group(home['last_offset'])} from 3.7 on", self._digits(int(entry["timestamp_ms"]), int(entry["offset"]))
+            )
+            at = int(slots[0]) * ENTRY_BYTES
+            yield self._facts.found("timeindex-deep-offset", self._segment.timeindex.name, message, evidence, at, ENTRY_BYTES)
+
+    def _end(self, verdicts: np.ndarray) -> Iterator[Finding]:
+        """Whether the last entry reaches the newest record, as it must once the segment was closed."""
+        if self._newest is None:
+            return
+        name, closed = self._segment.timeindex.name, self._segment.state != "active" or self._facts.clean
+        position, offset = self._newest
+        if not len(self._entries):
+            message = f"the .log holds records up to {moment(self._newest_ms)}, and no entry says so"
+            yield self._facts.found("timeindex-empty", name, message, Evidence("no entry", self._words(offset)), 0, 0)
+            return
+        last = self._entries[-1]
+        if closed and last["timestamp_ms"] < self._newest_ms and verdicts[-1] in (FINE, DEEP, MISSED) and MISSED not in verdicts[-1:]:
+            at = (len(self._entries) - 1) * ENTRY_BYTES
+            found = self._words(int(last["offset"]), int(last["timestamp_ms"]))
+            evidence = Evidence(found, self._words(offset), "", self._digits(self._newest_ms, offset))
+            newest = f"the batch at byte {group(position)} of {moment(self._newest_ms)}"
+            message = f"the last entry is of {moment(int(last['timestamp_ms']))}, {newest}"
+            yield self._facts.found("timeindex-max-missed", name, message, evidence, at, ENTRY_BYTES)
+
+    def _words(self, offset: int, timestamp_ms: int | None = None) -> str:
+        return f"{moment(self._newest_ms if timestamp_ms is None else timestamp_ms)}, offset {group(offset)}"
