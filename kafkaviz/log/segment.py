@@ -9,14 +9,15 @@ import numpy as np
 
 from kafkaviz.binary.codec import LIMIT_BYTES
 from kafkaviz.errors import CannotOpen, CorruptBytes
-from kafkaviz.format import batch_records, offset_index, time_index, txn_index
-from kafkaviz.format.batch import BATCH, MAGIC_END
+from kafkaviz.format import batch_records, legacy, offset_index, time_index, txn_index
+from kafkaviz.format.batch import BATCH, MAGIC_2, MAGIC_END, UNKNOWN
 from kafkaviz.format.batch_records import BatchRecord
-from kafkaviz.format.walk import CHUNK_BYTES, End, Walk
+from kafkaviz.format.walk import CHUNK_BYTES, End, Read, Walk
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.units import file_stem
 
+LOOKED_INSIDE_BYTES = 64 << 20  # decompressing takes seconds for more; that is left to the pipeline
 OFFSET_ENTRY = np.dtype([("slot", "i8"), ("relative_offset", "i8"), ("offset", "i8"), ("position", "i8")])
 TIME_ENTRY = np.dtype([("slot", "i8"), ("timestamp_ms", "i8"), ("relative_offset", "i8"), ("offset", "i8")])
 
@@ -75,15 +76,20 @@ class Segment:
         """The files that exist."""
         return tuple(found for found in (self.log, self.index, self.timeindex, self.txnindex) if found)
 
-    def scan(self, start: int = 0, stop: int | None = None, chunk_bytes: int = CHUNK_BYTES) -> "Scan":
-        """The batches from one byte of the .log to another, array by array; its .end says where it stopped."""
-        return Scan(self._existing_log(), start, self._existing_log().size_bytes if stop is None else stop, chunk_bytes)
+    def scan(self, start: int = 0, stop: int | None = None, chunk_bytes: int = CHUNK_BYTES, look_inside: bool = False) -> "Scan":
+        """The batches from one byte of the .log to another, array by array; its .end says where it stopped.
+
+        look_inside: decompress each wrapper of magic 0 and 1 for what its header does not tell, its first offset and time and how
+        many messages it holds. Of one that cannot be read these stay UNKNOWN.
+        """
+        log = self._existing_log()
+        return Scan(log, start, log.size_bytes if stop is None else stop, chunk_bytes, look_inside)
 
     def walk(self) -> Walked:
-        """Every batch of the .log at once; a segment without a .log has none."""
+        """Every batch of the .log at once; a segment without a .log has none. Old wrappers are looked into in small logs only."""
         if self.log is None:
             return Walked(np.empty(0, BATCH), End(0, "end"))
-        scan = self.scan()
+        scan = self.scan(look_inside=self.log.size_bytes <= LOOKED_INSIDE_BYTES)
         parts = list(scan)
         return Walked(np.concatenate(parts) if parts else np.empty(0, BATCH), scan.end)
 
@@ -149,16 +155,33 @@ class Segment:
 class Scan:
     """A pass over a stretch of a .log that is open only while it is read."""
 
-    def __init__(self, log: FileInfo, start: int, stop: int, chunk_bytes: int) -> None:
-        self._log, self._start, self._stop, self._chunk_bytes = log, start, stop, chunk_bytes
+    def __init__(self, log: FileInfo, start: int, stop: int, chunk_bytes: int, look_inside: bool) -> None:
+        self._log, self._start, self._stop, self._chunk_bytes, self._look_inside = log, start, stop, chunk_bytes, look_inside
         self.end: End | None = None
 
     def __iter__(self) -> Iterator[np.ndarray]:
         """Arrays of format.batch.BATCH, up to 16 384 rows each."""
         with file.reader(self._log.path) as read:
             walk = Walk(read, self._start, self._stop, self._chunk_bytes)
-            yield from walk
+            for batches in walk:
+                if self._look_inside:
+                    _look_inside(batches, read)
+                yield batches
             self.end = walk.end
+
+
+def _look_inside(batches: np.ndarray, read: Read) -> None:
+    """Puts in what the headers of wrappers do not tell."""
+    for place in np.flatnonzero((batches["magic"] < MAGIC_2) & (batches["record_count"] == UNKNOWN)):
+        position, size_bytes = int(batches["position"][place]), int(batches["size_bytes"][place])
+        if size_bytes > LIMIT_BYTES:
+            continue
+        buffer = np.empty(size_bytes, np.uint8)
+        messages = legacy.read(buffer[: read(position, buffer)])
+        if messages.fault is None:
+            first = messages.rows[0]
+            batches["base_offset"][place], batches["base_timestamp_ms"][place] = first["offset"], first["timestamp_ms"]
+            batches["record_count"][place] = len(messages.rows)
 
 
 def _slots(found: FileInfo | None, layout) -> tuple[np.ndarray, int, int]:

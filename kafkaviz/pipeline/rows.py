@@ -35,7 +35,7 @@ def entry_columns(entries: np.ndarray) -> Columns:
 
 
 def batch_columns(batches: np.ndarray, slots: np.ndarray) -> Columns:
-    """The columns of a batch's own; null where its format has no such field, or hides it in compressed messages.
+    """The columns of a batch's own; null where its format has no such field, or hides it in a wrapper that cannot be read.
 
     slots: the entry that points at each batch, as entry_slots finds them.
     """

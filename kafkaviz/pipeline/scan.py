@@ -103,7 +103,7 @@ def _log(
     end, contents, gaps = None, [], Gaps(entries)
     if segment.log is None:
         return end, Content(), gaps.evidence()
-    steps = segment.scan(stretch.start, stretch.stop)
+    steps = segment.scan(stretch.start, stretch.stop, look_inside=True)
     try:
         for batches in steps:
             contents.append(content(batches))

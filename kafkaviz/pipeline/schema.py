@@ -29,7 +29,7 @@ PARTITIONS = pa.schema([
 ])
 CONTENT = [  # what reading the files of a segment tells
     ("batches", LONG),
-    ("records", LONG),  # null where a compressed batch of magic 0 or 1 hides its count
+    ("records", LONG),  # null where a compressed batch of magic 0 or 1 cannot be read for its count
     ("first_offset", LONG),
     ("last_offset", LONG),
     ("min_timestamp_ms", LONG),  # as far as headers tell: the first record's or the largest of a batch, not every record's

@@ -51,7 +51,7 @@ def held_to_dump(broker: Broker, name: str) -> int:
         mine = ours[file]
         if isinstance(kafka, dict):
             assert mine["batches"] == kafka["batches"], file
-            assert mine["records"] == kafka["records"], file
+            assert kafka["records"] is None or mine["records"] == kafka["records"], file  # Kafka shows no count of old wrappers
         else:
             assert mine == (0 if file in unwritten else kafka), file
         compared += 1

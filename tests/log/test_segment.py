@@ -12,6 +12,7 @@ from kafkaviz.binary import codec
 from kafkaviz.errors import CannotOpen, CorruptFile
 from kafkaviz.format import legacy
 from kafkaviz.log import file
+from kafkaviz.log import segment as segment_module
 from kafkaviz.log.segment import Segment
 
 TINY = Path(__file__).parents[1] / "data" / "kafka-4.3.1" / "tiny-index-0" / "00000000000000000049"
@@ -87,6 +88,30 @@ def test_records_of_every_magic_from_one_log(tmp_path):
         (0, -1, b"k0", b"v0"), (1, 5, b"k1", b"v1"), (2, 6, b"k2", None),
     ]
     assert [one.is_valid for one in records] == [True, True, True, None] and records[3].offset == segment.batches()["base_offset"][-1]
+
+
+def wrapped(tmp_path: Path) -> Segment:
+    """A segment of three wrappers of magic 1: two of three messages each, one whose compressed bytes are damaged."""
+    inner = b"".join(legacy.build(1, offset, b"k", b"v", 5 + offset) for offset in range(3))
+    batches = [legacy.build(1, offset, None, codec.compress("gzip", inner), 7, attributes=1) for offset in (2, 9, 12)]
+    batches[2] = batches[2][:50] + b"\xff" * 9 + batches[2][59:]
+    log = tmp_path / "00000000000000000000.log"
+    log.write_bytes(b"".join(batches))
+    return segment_at(log.with_suffix(""))
+
+
+def test_wrappers_are_looked_into_for_what_they_hide(tmp_path):
+    """Their first offset, first time and count, as their records say; one that cannot be read keeps them to itself."""
+    columns = ["base_offset", "last_offset", "base_timestamp_ms", "max_timestamp_ms", "record_count"]
+    assert wrapped(tmp_path).batches()[columns].tolist() == [(0, 2, 5, 7, 3), (7, 9, 5, 7, 3), (-1, 12, -1, 7, -1)]
+
+
+def test_a_scan_of_headers_alone_leaves_wrappers_closed(tmp_path, monkeypatch):
+    """Unless it is asked to, and so does the walk of a large log."""
+    segment = wrapped(tmp_path)
+    assert [batches["record_count"].tolist() for batches in segment.scan()] == [[-1, -1, -1]]
+    monkeypatch.setattr(segment_module, "LOOKED_INSIDE_BYTES", segment.log.size_bytes - 1)
+    assert segment.batches()["record_count"].tolist() == [-1, -1, -1]
 
 
 @pytest.mark.parametrize(("position", "what"), [

@@ -138,10 +138,10 @@ def _slot(one, entries: list[tuple]) -> int | None:
 
 
 def _batch(one, slot: int | None) -> dict:
-    """A batch, with None for what magic 0 and 1 have not, or do not tell while compressed."""
+    """A batch, with None for what magic 0 and 1 have not, or do not tell where a wrapper cannot be read."""
     magic, bits = int(one["magic"]), int(one["attributes"])
     new = magic >= 2
-    told = new or bits & 7 == 0
+    told = new or int(one["record_count"]) != -1
     timed = magic >= 1
     horizon = int(one["base_timestamp_ms"]) if new and bits & 0x40 else None
     return {
