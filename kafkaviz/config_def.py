@@ -68,17 +68,18 @@ class Setting:
         """Kafka's default in that release."""
         return _at(self.defaults, release)
 
-    def parse(self, text: str, release: Release, of_broker: str | None = None) -> Value:
+    def parse(self, text: str, release: Release, of_broker: str | None = None, within_limits: bool = True) -> Value:
         """The value a text stands for, in the topic's unit; RefusedSetting with Kafka's reason if that release refuses it.
 
-        of_broker: the broker's name under which it was given.
+        of_broker: the broker's name under which it was given. within_limits: False for what a broker is known to have run with.
         """
         named = dict(self.broker_names).get(of_broker) if of_broker else 1
         if named is None:
             raise ValueError(f"{of_broker} is no name of {self.name}")
         kind = "int" if of_broker and of_broker.endswith((".hours", ".minutes")) else self.kind
         value = _typed(of_broker or self.name, text, kind)
-        self._check(of_broker or self.name, text, value, _at(self._least(of_broker), release))
+        if within_limits:
+            self._check(of_broker or self.name, text, value, _at(self._least(of_broker), release))
         return value * named if isinstance(value, int) and named != 1 and value >= 0 else value
 
     def _least(self, of_broker: str | None) -> ByRelease:

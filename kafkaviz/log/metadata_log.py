@@ -1,0 +1,172 @@
+"""What the cluster metadata log of a broker directory says in the end: topic ids, settings, features.
+
+A KRaft broker starts from the newest snapshot (.checkpoint) and replays the .log from the snapshot's end offset on; a later
+record replaces an earlier one, a null value takes a setting away, and a removed topic loses all it had.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
+
+from kafkaviz.errors import CorruptBytes, CorruptFile, KafkavizError
+from kafkaviz.format import batch, batch_records, metadata, names
+from kafkaviz.format.batch_records import BatchRecord
+from kafkaviz.format.message import Values
+from kafkaviz.format.metadata import BROKER_RESOURCE, TOPIC_RESOURCE
+from kafkaviz.log.broker import Broker, Problem
+from kafkaviz.log.file import FileInfo
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
+
+DIRECTORY = "__cluster_metadata-0"
+BEGIN, END, ABORT = "BEGIN_TRANSACTION_RECORD", "END_TRANSACTION_RECORD", "ABORT_TRANSACTION_RECORD"
+Resource = tuple[int, str]  # (ConfigResource.Type, name); of brokers "" is the default of all
+
+
+class Given(NamedTuple):
+    """A setting's value as a CONFIG_RECORD gives it, and where that record lies."""
+
+    value: str
+    file: str  # in the directory of the metadata log
+    offset: int  # of the record in that file; a snapshot counts its own from 0
+
+
+@dataclass
+class Image:
+    """The state after the last record, as far as it is of use here.
+
+    topic_ids: of the topics that are there, by name; configs: by resource, then by setting; features: their levels.
+    snapshot: the name of the file it started from; end_offset: one past the last record that counts.
+    """
+
+    topic_ids: dict[str, str] = field(default_factory=dict)
+    configs: dict[Resource, dict[str, Given]] = field(default_factory=dict)
+    features: dict[str, int] = field(default_factory=dict)
+    snapshot: str | None = None
+    end_offset: int = 0
+    problems: list[Problem] = field(default_factory=list)
+
+    def of_topic(self, topic: str) -> dict[str, Given]:
+        """The settings a topic was given."""
+        return self.configs.get((TOPIC_RESOURCE, topic), {})
+
+    def of_broker(self, node_id: str | None) -> dict[str, Given]:
+        """The settings a broker was given while it ran; those of all brokers for ""."""
+        return {} if node_id is None else self.configs.get((BROKER_RESOURCE, node_id), {})
+
+
+def image(broker: Broker) -> Image:
+    """What the broker's metadata log says; empty where the directory has none (ZooKeeper, or another log directory)."""
+    found = [partition for partition in broker.partitions if partition.directory == DIRECTORY]
+    return image_of(found[0]) if found else Image()
+
+
+def image_of(partition: Partition) -> Image:
+    """The newest snapshot that can be read, then the log; what could not be read is among the problems."""
+    started, problems = Image(), []
+    for snapshot, end_offset in _snapshots(partition):
+        try:
+            started = _from_snapshot(snapshot, end_offset)
+            break
+        except KafkavizError as fault:
+            problems.append(Problem.of(snapshot.path, fault))
+    started.problems += problems
+    replay = _Replay(started)
+    for segment in partition.live:
+        try:
+            for record in _records(segment):
+                if record.offset >= started.end_offset:
+                    replay.take(record, segment.log)
+                    started.end_offset = record.offset + 1
+        except KafkavizError as fault:  # a broker recovers this log at every start, and cuts it there
+            started.problems.append(Problem.of(segment.log.path, fault))
+            break
+    return started
+
+
+def _snapshots(partition: Partition) -> Iterator[tuple[FileInfo, int]]:
+    """(file, end offset) of the finished snapshots, the newest first."""
+    parsed = ((names.parse_file(found.name), found) for found in partition.others)
+    finished = [(name, found) for name, found in parsed if name and (name.kind, name.suffix) == ("checkpoint", "")]
+    for name, found in sorted(finished, key=lambda one: (one[0].base_offset, one[0].epoch), reverse=True):
+        yield found, name.base_offset
+
+
+def _from_snapshot(found: FileInfo, end_offset: int) -> Image:
+    """The state a snapshot holds; KafkavizError if any of it cannot be read."""
+    started = Image(snapshot=found.name, end_offset=end_offset)
+    replay = _Replay(started)
+    for record in _records(Segment(0, "closed", log=found)):
+        replay.take(record, found)
+    return started
+
+
+def _records(segment: Segment) -> Iterator[BatchRecord]:
+    """The records of a .log or .checkpoint that are not control records; CorruptFile at a batch whose checksum is wrong."""
+    walked = segment.walk()
+    for row in walked.batches[~batch.is_control(walked.batches)]:
+        position = int(row["position"])
+        data = segment.batch_bytes(position)
+        if not batch_records.crc_valid(data):
+            raise CorruptFile(segment.log.path, position, "the checksum of a batch of metadata is wrong")
+        try:
+            yield from batch_records.of_batch(data)
+        except CorruptBytes as fault:
+            raise fault.in_file(segment.log.path, position) from None
+
+
+class _Replay:
+    """Applies records to an image, those of a metadata transaction once it ends."""
+
+    def __init__(self, state: Image) -> None:
+        self._state = state
+        self._pending: list[Callable[[], None]] | None = None  # of the transaction that is open
+        self._apply: dict[str, Callable[[Values, str, int], None]] = {
+            "TOPIC_RECORD": self._topic,
+            "CONFIG_RECORD": self._config,
+            "REMOVE_TOPIC_RECORD": self._remove_topic,
+            "FEATURE_LEVEL_RECORD": self._feature_level,
+        }
+        wanted = {*self._apply, BEGIN, END, ABORT}
+        self._numbers = {number for number, type_ in metadata.RECORD_TYPES.items() if type_.name in wanted}
+
+    def take(self, record: BatchRecord, file: FileInfo) -> None:
+        """One record; any other type than those of use here is passed over unread, as is one that cannot be read."""
+        value = record.value or b""
+        if len(value) < 2 or value[1] not in self._numbers:
+            return
+        try:
+            decoded = metadata.decode(value)
+        except CorruptBytes as fault:
+            self._state.problems.append(Problem(file.path, f"record {record.offset}: {fault.what}"))
+            return
+        name = decoded.type.name
+        if name in self._apply:
+            change = partial(self._apply[name], decoded.values, file.name, record.offset)
+            change() if self._pending is None else self._pending.append(change)
+            return
+        finished, self._pending = self._pending or [], [] if name == BEGIN else None
+        for change in finished if name == END else ():
+            change()
+
+    def _topic(self, values: Values, file: str, offset: int) -> None:
+        self._state.topic_ids[values["name"]] = values["topicId"]
+
+    def _config(self, values: Values, file: str, offset: int) -> None:
+        resource = self._state.configs.setdefault((values["resourceType"], values["resourceName"]), {})
+        if values["value"] is None:
+            resource.pop(values["name"], None)
+        else:
+            resource[values["name"]] = Given(values["value"], file, offset)
+
+    def _remove_topic(self, values: Values, file: str, offset: int) -> None:
+        for name in [name for name, topic_id in self._state.topic_ids.items() if topic_id == values["topicId"]]:
+            del self._state.topic_ids[name]
+            self._state.configs.pop((TOPIC_RESOURCE, name), None)
+
+    def _feature_level(self, values: Values, file: str, offset: int) -> None:
+        if values["featureLevel"]:
+            self._state.features[values["name"]] = values["featureLevel"]
+        else:
+            self._state.features.pop(values["name"], None)

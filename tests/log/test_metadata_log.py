@@ -1,0 +1,136 @@
+"""The state of a metadata log: records replayed in order, from the newest snapshot on."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.format import names, record
+from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
+from kafkaviz.format.metadata import TOPIC_RESOURCE
+from kafkaviz.format.record import Record
+from kafkaviz.log import metadata_log
+from kafkaviz.log.broker import open_broker
+from kafkaviz.log.metadata_log import Image
+from kafkaviz.log.partition import open_partition
+
+ID = bytes(15) + b"\1"
+BEGIN, END, ABORT = (bytes([1, kind, 0, 0]) for kind in (23, 24, 25))
+FIRST = "00000000000000000000.log"
+
+
+def text(value: str | None) -> bytes:
+    """A string in the flexible form."""
+    return b"\0" if value is None else bytes([len(value) + 1]) + value.encode()
+
+
+def topic(name: str) -> bytes:
+    """A TOPIC_RECORD."""
+    return b"\1\2\0" + text(name) + ID + b"\0"
+
+
+def config(name: str, value: str | None) -> bytes:
+    """A CONFIG_RECORD of the topic orders."""
+    return b"\1\4\0\2" + text("orders") + text(name) + text(value) + b"\0"
+
+
+def remove() -> bytes:
+    """A REMOVE_TOPIC_RECORD."""
+    return b"\1\x09\0" + ID + b"\0"
+
+
+def batch(base_offset: int, values: list[bytes]) -> bytes:
+    """A batch of these records."""
+    body = record.build(Record(delta, 0, None, value) for delta, value in enumerate(values))
+    header = np.zeros(1, HEADER)
+    header["base_offset"], header["batch_length_bytes"], header["magic"] = base_offset, HEADER_BYTES - LENGTH_END + len(body), 2
+    header["last_offset_delta"], header["record_count"] = len(values) - 1, len(values)
+    whole = bytearray(header.tobytes() + body)
+    header["crc"] = crc32c(bytes(whole[CRC_START:]))
+    return header.tobytes() + body
+
+
+def replayed(path, log: bytes, **snapshots: bytes) -> Image:
+    """The state of a directory of these files."""
+    directory = path / metadata_log.DIRECTORY
+    directory.mkdir()
+    (directory / FIRST).write_bytes(log)
+    for end_offset, data in snapshots.items():
+        (directory / f"{int(end_offset[1:]):020}-0000000001.checkpoint").write_bytes(data)
+    return metadata_log.image_of(open_partition(directory, names.parse_directory(metadata_log.DIRECTORY)))
+
+
+def configs(state: Image) -> dict:
+    """The settings of the topic orders."""
+    return {name: given.value for name, given in state.of_topic("orders").items()}
+
+
+def test_later_records_win_and_null_takes_away(tmp_path):
+    """In the order of the log."""
+    log = batch(0, [topic("orders"), config("a", "1"), config("b", "1")]) + batch(3, [config("a", "2"), config("b", None)])
+    state = replayed(tmp_path, log)
+    assert (configs(state), list(state.topic_ids), state.end_offset) == ({"a": "2"}, ["orders"], 5)
+    assert state.of_topic("orders")["a"] == ("2", FIRST, 3)
+
+
+def test_a_removed_topic_forgets_its_settings(tmp_path):
+    """One that is made again starts with none."""
+    log = batch(0, [topic("orders"), config("a", "1"), remove(), topic("orders")])
+    assert configs(replayed(tmp_path, log)) == {}
+
+
+@pytest.mark.parametrize(("end", "expected"), [(END, {"a": "2"}), (ABORT, {"a": "1"}), (None, {"a": "1"})])
+def test_a_transaction_counts_once_it_ends(tmp_path, end, expected):
+    """One that was aborted, or never ended, does not."""
+    log = batch(0, [topic("orders"), config("a", "1"), BEGIN, config("a", "2"), *([end] if end else [])])
+    assert configs(replayed(tmp_path, log)) == expected
+
+
+def test_the_log_is_replayed_from_the_end_of_the_newest_snapshot(tmp_path):
+    """What lies below is in the snapshot, or was taken away."""
+    log = batch(0, [topic("orders"), config("old", "1")]) + batch(2, [config("new", "1")])
+    state = replayed(tmp_path, log, _1=batch(0, [topic("stale")]), _2=batch(0, [topic("orders"), config("kept", "1")]))
+    assert (configs(state), state.snapshot) == ({"kept": "1", "new": "1"}, f"{2:020}-0000000001.checkpoint")
+
+
+def test_a_snapshot_that_cannot_be_read_gives_way_to_the_one_before(tmp_path):
+    """And is told as a problem."""
+    good, bad = batch(0, [topic("orders"), config("a", "1")]), batch(0, [topic("orders"), config("a", "2")])
+    state = replayed(tmp_path, b"", _1=good, _2=bad[:-1] + b"\7")
+    assert (configs(state), [problem.path.name[:20] for problem in state.problems]) == ({"a": "1"}, [f"{2:020}"])
+
+
+def test_a_batch_with_a_wrong_checksum_ends_the_log(tmp_path):
+    """A broker cuts the log there when it starts."""
+    log = batch(0, [topic("orders"), config("a", "1")]) + batch(2, [config("a", "2")])[:-1] + b"\7"
+    state = replayed(tmp_path, log)
+    assert (configs(state), len(state.problems), state.end_offset) == ({"a": "1"}, 1, 2)
+
+
+def test_a_record_that_cannot_be_read_is_told_and_passed_over(tmp_path):
+    """Its neighbours count."""
+    state = replayed(tmp_path, batch(0, [topic("orders"), config("a", "1")[:-3], config("b", "1")]))
+    assert (configs(state), [problem.what for problem in state.problems]) == (
+        {"b": "1"}, ["record 1: Failed to deserialize record with type 4"],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_a_flipped_log_is_no_more_than_a_problem(tmp_path, clean, step):
+    """Whatever byte it is."""
+    source = clean / metadata_log.DIRECTORY
+    data = (source / FIRST).read_bytes()
+    for at in range(step, len(data), len(data) // 40):
+        path = tmp_path / str(at)
+        path.mkdir()
+        assert replayed(path, data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :]).end_offset <= 1_000_000
+        shutil.rmtree(path)
+
+
+def test_a_real_log(clean):
+    """The broker's topics, from its newest snapshot on."""
+    state = metadata_log.image(open_broker(clean))
+    assert state.snapshot == "00000000000000000222-0000000001.checkpoint"
+    assert (state.features["metadata.version"], state.problems) == (30, [])
+    assert state.configs[TOPIC_RESOURCE, "tiny-index"]["segment.index.bytes"].value == "300"

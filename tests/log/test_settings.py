@@ -1,0 +1,127 @@
+"""Settings and topic ids of whole directories, held to what their topics were created with."""
+
+import json
+import tarfile
+
+import pytest
+
+from kafkaviz.errors import CannotOpen, RefusedSetting
+from kafkaviz.log import metadata_log, settings
+from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.log.metadata_log import Given, Image
+from kafkaviz.log.settings import Origin, Settings, Sourced
+
+RECORDED = [
+    "kafka-3.9.0-leader", "kafka-3.9.0-follower", "kafka-4.3.1-clean", "kafka-4.3.1-killed", "kafka-4.3.1-killed-restarted",
+    "kafka-4.3.1-damaged", "kafka-4.3.1-unstartable",
+]  # fmt: skip
+SET_LATER = {("kafka-4.3.1-unstartable", "meter-readings"): {"segment.index.bytes": "1024"}}
+NEWEST = (4, 3)
+
+
+def value(found: Sourced) -> tuple:
+    """What a test compares: the value and where it came from."""
+    return found.value, found.origin
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_every_topic_has_the_settings_it_was_created_with(shared, name):
+    """From the snapshot and the log; a setting that was changed later has its later value."""
+    found = settings.open_settings(open_broker(shared / "data" / f"{name}.tar.gz"))
+    with tarfile.open(shared / "data" / f"{name}.expected.tar.gz") as expected:
+        topics = json.load(expected.extractfile(f"{name}.expected/topics.json"))
+    named = topics.items() if isinstance(topics, dict) else ((topic.get("name", topic.get("topic")), topic) for topic in topics)
+    for topic, told in named:
+        configs = {setting: str(text) for setting, text in (told.get("configs") or {}).items()} | SET_LATER.get((name, topic), {})
+        assert {setting: given.value for setting, given in found.image.of_topic(topic).items()} == configs, topic
+        assert {setting for setting, one in found.of_topic(topic).items() if one.origin == Origin.TOPIC} == set(configs)
+    assert found.problems == ()
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_every_partition_belongs_to_the_topic_that_the_metadata_log_names(shared, name):
+    """partition.metadata says the same id; a deleted topic is not among them."""
+    broker = open_broker(shared / "data" / f"{name}.tar.gz")
+    ids = settings.open_settings(broker).topic_ids
+    current = [one for one in broker.partitions if one.state == "current" and one.directory != metadata_log.DIRECTORY]
+    assert {one.topic: one.topic_id for one in current} == {one.topic: ids.get(one.topic) for one in current}
+    assert "obsolete-2019" not in ids
+
+
+def test_the_sample_broker(clean):
+    """What came from a ConfigRecord says which; what did not is Kafka's default."""
+    found = settings.open_settings(open_broker(clean)).of_topic("tiny-index")
+    interval = found["index.interval.bytes"]
+    assert value(interval) == (150, Origin.TOPIC)
+    assert interval.source.startswith("index.interval.bytes, ConfigRecord at offset ") and metadata_log.DIRECTORY in interval.source
+    assert value(found["segment.ms"]) == (604_800_000, Origin.DEFAULT)
+    assert found["segment.ms"].source == "default of Kafka 4.3"
+
+
+def test_a_file_beside_or_given_comes_before_the_defaults(clean, tmp_path):
+    """With Kafka's order of names: minutes count before hours."""
+    path = tmp_path / "server.properties"
+    path.write_text("log.retention.hours=1\nlog.retention.minutes=3\nlog.segment.bytes=1048576\nlog.preallocate=perhaps\n")
+    found = settings.open_settings(open_broker(clean), server_properties=path)
+    assert value(found.find("orders", "retention.ms")) == (180_000, Origin.FILE)
+    assert found.find("orders", "retention.ms").source == f"log.retention.minutes, in {path}"
+    assert value(found.find("orders", "segment.bytes")) == (1 << 20, Origin.FILE)
+    assert value(found.find("orders", "preallocate")) == (False, Origin.DEFAULT)
+    with pytest.raises(CannotOpen):
+        settings.open_settings(open_broker(clean), server_properties=tmp_path / "none")
+
+
+@pytest.mark.parametrize(("node", "taken"), [("1", True), ("2", False), (None, True)])
+def test_a_file_of_another_node_is_passed_over(tmp_path, node, taken):
+    """Beside the directories of several brokers there may be a file of one of them."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "server.properties").write_text("log.roll.ms=5\n" + (f"node.id={node}\n" if node else ""))
+    broker = Broker(tmp_path / "data", tmp_path / "data", (), {"node.id": "1"})
+    assert settings.open_settings(broker).find("orders", "segment.ms").value == (5 if taken else 604_800_000)
+
+
+def made(**origins) -> Settings:
+    """Settings of node 1, one text for segment.ms from each origin that is named."""
+    configs = {
+        (2, "orders"): {"segment.ms": origins.get("topic")},
+        (4, "1"): {"log.roll.hours": origins.get("broker")},
+        (4, ""): {"log.roll.ms": origins.get("cluster")},
+    }
+    given = {key: {name: Given(text, "0.log", 7) for name, text in one.items() if text} for key, one in configs.items()}
+    properties = {"log.roll.ms": origins["file"]} if "file" in origins else {}
+    typed = {"log.roll.hours": origins["typed"]} if "typed" in origins else {}
+    return Settings(NEWEST, Image(configs=given), "1", typed, properties)
+
+
+@pytest.mark.parametrize(
+    ("origins", "expected"),
+    [
+        ({"typed": "1", "topic": "5", "broker": "2", "cluster": "7", "file": "8"}, (3_600_000, Origin.TYPED)),
+        ({"topic": "5", "broker": "2", "cluster": "7", "file": "8"}, (5, Origin.TOPIC)),
+        ({"broker": "2", "cluster": "7", "file": "8"}, (7_200_000, Origin.BROKER)),
+        ({"cluster": "7", "file": "8"}, (7, Origin.CLUSTER)),
+        ({"file": "8"}, (8, Origin.FILE)),
+        ({}, (604_800_000, Origin.DEFAULT)),
+    ],
+)
+def test_the_strongest_origin_counts(origins, expected):
+    """Even if a weaker one has a stronger name."""
+    assert value(made(**origins).find("orders", "segment.ms")) == expected
+
+
+def test_what_a_person_types_is_held_to_the_limits(clean):
+    """What a directory says is not: its broker ran with it."""
+    broker = open_broker(clean)
+    with pytest.raises(RefusedSetting, match="Value must be at least 4"):
+        settings.open_settings(broker, typed={"segment.index.bytes": "3"}).of_topic("orders")
+    with pytest.raises(RefusedSetting, match=r"Unknown topic config name: index\.interval"):
+        settings.open_settings(broker, typed={"index.interval": "3"})
+    image = Image(configs={(2, "orders"): {"segment.index.bytes": Given("3", "0.log", 1)}})
+    assert Settings(NEWEST, image).find("orders", "segment.index.bytes").value == 3
+
+
+def test_the_metadata_log_has_settings_of_its_own():
+    """KafkaRaftLog takes metadata.log.* and Kafka's defaults."""
+    found = Settings(NEWEST, Image(), "1", {}, {"metadata.log.segment.bytes": "8388608", "log.index.interval.bytes": "1"})
+    assert value(found.find("__cluster_metadata", "segment.bytes")) == (8 << 20, Origin.FILE)
+    assert value(found.find("__cluster_metadata", "index.interval.bytes")) == (4096, Origin.DEFAULT)
