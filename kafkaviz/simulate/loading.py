@@ -24,6 +24,7 @@ from kafkaviz.simulate.transactions import OpenTransactions, TransactionFault
 Watch = Callable[[str, int, Recovered], None]  # told of each recovered segment: directory, base offset
 INDEXES = {"index": offset_index, "timeindex": time_index, "txnindex": txn_index}
 KINDS = ("log", *INDEXES)
+KAFKA = "org.apache.kafka.common.KafkaException"
 CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
 ROUNDS = 1000  # of splitting; each splits off a segment, so only a wrong reading of the bytes would need more
 
@@ -93,7 +94,9 @@ class Loading:
             for name in [name for name in self._files if name not in swaps and _number(name) is not None]:
                 if low <= _number(name) < high:
                     self._delete(name, "leftover-swap", f"the .swap segments that replace offsets {low} to {high - 1} are finished")
-        for name, base in swaps.items():
+        for base in logs.values():
+            self._blank_index(base)
+        for name, base in self._suffixed("swap"):
             plain = name.removesuffix(".swap")
             file = self._files.pop(name)
             if not self._profile.swaps_indexes and not name.endswith(".log.swap"):
@@ -101,6 +104,12 @@ class Loading:
                 continue
             self._files[plain] = file.part(plain, 0, file.size_bytes)
             self._say("rebuild", "leftover-swap", f"{name} takes its name", base, plain, size_bytes=file.size_bytes)
+
+    def _blank_index(self, base: int) -> None:
+        """A finished .swap segment without its index gets one of zeros, by the mere look for its end."""
+        name, room_bytes = f"{_stem(base)}.index", self._log.config.offset_slots * offset_index.ENTRY.itemsize
+        if self._profile.swaps_indexes and f"{name}.swap" not in self._files:
+            self._files[f"{name}.swap"] = in_memory(f"{name}.swap", bytes(room_bytes))
 
     # ---- 3: every .log, and its indexes
 
@@ -134,8 +143,8 @@ class Loading:
             try:
                 txn_index.readable(entries)
             except CorruptBytes as fault:
-                self._fail(base, "index-corrupt", Raised("org.apache.kafka.common.KafkaException", fault.what), transactions.name,
-                           f"move {transactions.name} away: recovery builds it anew")
+                words = fault.what.replace(",", f" in transaction index {self._log.directory}/{transactions.name},", 1)
+                self._fail(base, "index-corrupt", Raised(KAFKA, words), transactions.name, TXN_INDEX_WAY_OUT)
             try:
                 txn_index.check(entries, base)
             except CorruptBytes as fault:
@@ -265,24 +274,26 @@ class Loading:
         return self._next_offsets[base]
 
     def _end_of(self, log: StoredFile, base: int, suffix: str = "") -> int:
-        """The same of any .log: from its last index entry on, or from its start where that leads nowhere."""
-        with log.opened() as read:
-            for start in (self._last_position(f"{_stem(base)}.index{suffix}"), 0):
-                walk, last = Walk(read, start, log.size_bytes), None
-                for batches in walk:
-                    last = int(batches["last_offset"][-1])
-                if last is not None:
-                    self._refuse_corrupt(base, log, walk)
-                    return last + 1
-            self._refuse_corrupt(base, log, walk)
-        return base
+        """The same of any .log: from its last index entry on, in what is there of the .log.
 
-    def _last_position(self, name: str) -> int:
-        """The position in the last slot of an offset index; 0 where there is none."""
+        An entry whose batch is not there any more leads to the base offset, however many batches are left before it.
+        """
+        key, position = self._last_slot(f"{_stem(base)}.index{suffix}")
+        end = None
+        with log.opened() as read:
+            walk = Walk(read, max(position, 0), log.size_bytes)
+            for batches in walk:
+                if end is not None or (batches["last_offset"] >= base + key).any():
+                    end = int(batches["last_offset"][-1]) + 1
+        self._refuse_corrupt(base, log, walk)
+        return base if end is None else end
+
+    def _last_slot(self, name: str) -> tuple[int, int]:
+        """The relative offset and the position in the last slot of an offset index; zeros where there is none."""
         file, entry_bytes = self._files.get(name), offset_index.ENTRY.itemsize
         stop = file.size_bytes // entry_bytes * entry_bytes if file else 0
         last = offset_index.parse(file.part(name, stop - entry_bytes, stop).content()) if stop else ()
-        return max(int(last["position"][0]), 0) if len(last) else 0
+        return last[0].item() if len(last) else (0, 0)
 
     def _refuse_corrupt(self, base: int, log: StoredFile, walk: Walk) -> None:
         """Reading a .log outside of a recovery ends the start where a batch length cannot be one."""
@@ -307,17 +318,25 @@ class Loading:
     def _split(self, base: int) -> None:
         """Puts segments in the place of one whose offsets do not fit it (splitOverflowedSegment, KAFKA-6264)."""
         log = self._files[f"{_stem(base)}.log"]
+        if self._end_of(log, base) - 1 - base <= recovery.MOST_RELATIVE:  # Kafka looks at the last batch alone
+            words = "Split operation is only permitted for segments with overflow, and the problem path is "
+            raised = Raised(recovery.ILLEGAL_ARGUMENT, f"{words}{self._log.directory}/{log.name}")
+            self._fail(base, "offset-overflow", raised, log.name, BAD_OFFSET_WAY_OUT)
         cuts = self._cuts(log, base)
-        for kind in KINDS:
-            if f"{_stem(base)}.{kind}" in self._files and (kind != "log" or base not in dict(cuts)):
-                self._delete(f"{_stem(base)}.{kind}", "offset-overflow", "the segment is split", quietly=kind != "log")
+        self._remove_segment(base, "offset-overflow", "its offsets do not fit it: it is split")
         for (new_base, start), (_, stop) in zip(cuts, [*cuts[1:], (0, log.size_bytes)], strict=True):
-            part = log.part(f"{_stem(new_base)}.log", start, stop)
-            self._files[part.name] = part
-            self._files |= {f"{_stem(new_base)}.{kind}": in_memory(f"{_stem(new_base)}.{kind}", b"") for kind in ("index", "timeindex")}
-            why = f"segment {base} has offsets that do not fit it, and is split: this part holds its bytes {start} to {stop - 1}"
-            self._say("rebuild", "offset-overflow", why, new_base, part.name, size_bytes=stop - start)
-        self._bases = sorted({*self._bases, *dict(cuts)} - ({base} - set(dict(cuts))))
+            self._add_part(log.part(f"{_stem(new_base)}.log", start, stop), new_base, base)
+        self._bases = sorted({*self._bases, *dict(cuts)})
+
+    def _add_part(self, part: StoredFile, new_base: int, base: int) -> None:
+        """A segment that a split made; it is closed like one that was written, so its indexes are those of a recovery."""
+        with part.opened() as read:
+            found = recover(read, part.size_bytes, new_base, self._log.config, self._profile)
+        why = f"a part of segment {base}, whose offsets do not fit it"
+        self._files[part.name] = part
+        self._say("rebuild", "offset-overflow", why, new_base, part.name, size_bytes=part.size_bytes)
+        self._put(new_base, "index", found.closed_index(), "offset-overflow", why)
+        self._put(new_base, "timeindex", found.closed_timeindex(), "offset-overflow", why)
 
     def _cuts(self, log: StoredFile, base: int) -> list[tuple[int, int]]:
         """(base offset, position) of the segments that a split makes."""
@@ -340,7 +359,7 @@ class Loading:
         end = self._log_end()
         log_start = max(self._log.log_start_offset, self._bases[0])
         remove_strays(self._snapshots, self._bases)
-        self._state.rebuild(self._bases, log_start, end, self._clean, None)
+        self._state.rebuild(self._bases, log_start, end, self._clean, self._replay)
 
     def _snapshot_steps(self) -> Iterator[Step]:
         before = {base for base, kind, _ in self._named() if kind == "snapshot"}
@@ -349,7 +368,7 @@ class Loading:
             if written:
                 why = f"the producers' state below offset {offset} is written" + (" anew" if offset in before else "")
                 yield self._step("rebuild", "producer-state", why, None, name)
-            else:
+            elif offset in before:  # else it was written and deleted on the way
                 why = f"producer state: {self._snapshots.deleted[offset]}"
                 yield self._step("delete", "producer-state", why, None, name, size_bytes=self._files[name].size_bytes)
 
@@ -423,6 +442,11 @@ SHRUNK_WAY_OUT = (
     "give the topic a segment.index.bytes that has room for its entries again, and start; this start has cut {file} to {limit} bytes "
     "and took away the mark of the clean stop, so the next one recovers the segment"
 )
+BAD_OFFSET_WAY_OUT = (
+    "copy the directory; a batch in the middle of this .log has a base offset that cannot be right, and no start gets past it: "
+    "restore the segment from another replica, or move it and what follows away"
+)
+TXN_INDEX_WAY_OUT = "move this file and the .index of its segment out of the directory: without the .index, recovery builds both anew"
 CORRUPT_WAY_OUT = (
     "copy the directory, take away .kafka_cleanshutdown if it is there, and start again: recovery cuts the .log at its last valid batch"
 )

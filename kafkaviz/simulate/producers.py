@@ -66,11 +66,11 @@ class ProducerState:
         self._end_offset = offset
         self._take()
 
-    def rebuild(self, bases: list[int], log_start: int, offset: int, clean: bool, replay: Replay | None) -> None:
+    def rebuild(self, bases: list[int], log_start: int, offset: int, clean: bool, replay: Replay) -> None:
         """The state below an offset, of a log with these base offsets (rebuildProducerState).
 
-        replay(from offset, base offset, transactions) takes the batches of a segment from an offset on; None where only the files
-        matter. clean: after a clean stop, a directory without any file gets empty ones and no batch is read.
+        replay(from offset, base offset, transactions) takes the batches of a segment from an offset on. clean: after a clean stop,
+        a directory without any file gets empty ones and no batch is read.
         """
         snapshot_at = {*bases[-2:], offset}
         if clean and not self._files.known:
@@ -84,8 +84,7 @@ class ProducerState:
                 self._end_offset = max(base, self._end_offset, log_start)
                 if base in snapshot_at:
                     self._take()
-                if replay:
-                    replay(self._end_offset, base, self.transactions)
+                replay(self._end_offset, base, self.transactions)
         self.end(offset)
 
     def _reload(self, log_start: int, offset: int) -> None:
@@ -93,6 +92,7 @@ class ProducerState:
         for known in [known for known in self._files.known if known > offset or known <= log_start]:
             self._files.delete(known, f"it lies above offset {offset}" if known > offset else "it lies at or below the log start")
         if offset == self._end_offset:
+            self._end_offset, self._snapshot_offset = max(offset, log_start), max(self._files.known, default=log_start)
             return
         self.transactions, self._end_offset, self._snapshot_offset = OpenTransactions(), log_start, log_start
         for known in sorted(self._files.known, reverse=True):

@@ -225,8 +225,8 @@ class _Run:
         if fault == OFFSET_BACKWARDS:
             last, file = state["last_key"], f"{self._stem}.index"
             return Raised(INVALID_OFFSET, words.format(found["last_offset"], "position", state["offset_entries"], last, file))
-        last, file = state["last_time_offset"], f"{self._stem}.timeindex"
-        return Raised(INVALID_OFFSET, words.format(state["max_timestamp_offset"], "slot", state["time_entries"], last, file))
+        offset, last, file = f"({state['max_timestamp_offset']})", state["last_time_offset"], f"{self._stem}.timeindex"
+        return Raised(INVALID_OFFSET, words.format(offset, "slot", state["time_entries"], last, file))
 
 
 def _time_entry(timestamp_ms: int, relative_offset: int) -> np.ndarray:
