@@ -9,7 +9,7 @@ from kafkaviz.commands import INTERRUPTED
 from kafkaviz.errors import KafkavizError
 
 # Each is a module of kafkaviz.commands that imports only argparse at its top: `kafkaviz --help` reads them all.
-COMMANDS = ("app", "dump", "ingest", "warm")
+COMMANDS = ("app", "check", "dump", "ingest", "warm")
 USAGE_OR_INPUT = 2
 
 

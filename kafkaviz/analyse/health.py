@@ -7,20 +7,22 @@
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kafkaviz import versions
-from kafkaviz.analyse.checks import between, other_files, retention, segment, settings, state
+from kafkaviz.analyse.checks import between, cost, other_files, retention, segment, state
 from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.checks.segment import Checked
 from kafkaviz.analyse.finding import CODES, FAMILIES, SEVERITIES, Code, Evidence, Finding, Version, as_info, counts, in_order
 from kafkaviz.analyse.infer.version import formatted_by, looks_like
-from kafkaviz.analyse.restart import NEWEST, Restart, Settings, defaults, foretell, foretell_partition
+from kafkaviz.analyse.restart import NEWEST, Restart, foretell, foretell_partition
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import checkpoint
-from kafkaviz.log import file
+from kafkaviz.log import archive, file
 from kafkaviz.log.broker import META_PROPERTIES, Broker
 from kafkaviz.log.partition import Partition
+from kafkaviz.log.settings import Settings, open_settings
+from kafkaviz.simulate.config import IndexConfig
 
 __all__ = [
     "CODES", "FAMILIES", "SEVERITIES", "Assumed", "Code", "Evidence", "Finding", "Health", "assumed_version", "check", "check_partition",
@@ -75,14 +77,17 @@ def assumed_version(broker: Broker, given: str | None = None) -> Assumed:
 
 def check(
     broker: Broker, version: str | None = None, now_ms: int | None = None, partition: str | None = None,
-    settings_of: Settings | None = None, watch: Callable[[Partition], None] | None = None,
+    settings: Settings | None = None, watch: Callable[[Partition], None] | None = None,
 ) -> Health:
-    """The health of a broker directory, or of one partition directory in it.
+    """The health of a broker directory, or of one partition directory in it; of what was opened as one partition, of that alone.
 
-    version: as for assumed_version. now_ms: the time that counts as now, by default that of the newest file. settings_of: what each
-    partition's log is run with. watch(partition) is told of each partition before it is read.
+    version: as for assumed_version. now_ms: the time that counts as now, by default that of the newest file. settings: what each
+    partition's log is run with, by default as the metadata log and a server.properties beside it tell. watch(partition) is told of
+    each partition before it is read.
     """
     assumed = assumed_version(broker, version)
+    partition = partition or (broker.partitions[0].directory if is_lone(broker) else None)
+    known = settings or open_settings(broker, assumed.version)
     wanted = broker.partitions if partition is None else (broker.partition(partition),)
     now_ms = newest_ms(broker) if now_ms is None else now_ms
     compacted = compacted_partitions(broker)
@@ -90,27 +95,32 @@ def check(
     for one in wanted:
         if watch:
             watch(one)
-        findings += check_partition(one, facts_of(broker, one, assumed, now_ms, compacted))
+        findings += check_partition(one, facts_of(broker, one, assumed, now_ms, compacted, known))
     if partition is None and _is_whole(broker):
         findings += _of_broker(broker, assumed)
-    told = _restart(broker, wanted[0] if partition is not None else None, assumed, settings_of or defaults)
-    if told is not None and (partition is not None or _is_whole(broker)):
+    told = _restart(broker, wanted[0] if partition is not None else None, assumed, known)
+    if told is not None:
         findings += state.of_restart(told, assumed.version)
     return Health(broker, assumed, in_order(findings), told)
 
 
 def facts_of(
-    broker: Broker, partition: Partition, assumed: Assumed, now_ms: int, compacted: frozenset[tuple[str, int]] = frozenset()
+    broker: Broker, partition: Partition, assumed: Assumed, now_ms: int, compacted: frozenset[tuple[str, int]], settings: Settings
 ) -> Facts:
-    """What the checks of a partition's segments need to know."""
+    """What the checks of a partition and its segments need to know."""
+    policy = str(settings.find(partition.topic, "cleanup.policy").value).split(",")
+    was_compacted = partition.topic in COMPACTED_TOPICS or (partition.topic, partition.partition) in compacted
+    metadata_log = partition.topic == other_files.METADATA_TOPIC
     return Facts(
         partition=partition.directory,
         clean=broker.clean if _is_whole(broker) else None,
         version=assumed.version,
         oldest_writer=formatted_by(broker) or (),
         now_ms=now_ms,
-        compacted=partition.topic in COMPACTED_TOPICS or (partition.topic, partition.partition) in compacted,
-        metadata_log=partition.topic == other_files.METADATA_TOPIC,
+        compacted=was_compacted or "compact" in policy,
+        metadata_log=metadata_log,
+        expires="delete" in policy and not metadata_log and not (was_compacted and policy == ["delete"]),
+        retention_ms=int(settings.find(partition.topic, "retention.ms").value),
     )
 
 
@@ -126,8 +136,8 @@ def joined(partition: Partition, facts: Facts, checked: Sequence[Checked]) -> li
     findings += between.of_partition(partition, summaries, facts)
     findings += other_files.of_partition(partition, summaries, facts)
     findings += state.of_partition(partition, summaries, facts)
-    findings += retention.of_partition(summaries, facts, deletes=not facts.compacted and not facts.metadata_log)
-    findings += settings.of_partition(summaries, facts)
+    findings += retention.of_partition(summaries, facts)
+    findings += cost.of_partition(summaries, facts)
     return as_info(findings) if partition.state == "delete" else findings
 
 
@@ -147,6 +157,11 @@ def compacted_partitions(broker: Broker) -> frozenset[tuple[str, int]]:
         return frozenset()
 
 
+def is_lone(broker: Broker) -> bool:
+    """Whether one partition directory was opened, not the broker directory around it."""
+    return bool(broker.partitions) and broker.path != archive.opened(broker.source)
+
+
 def _is_whole(broker: Broker) -> bool:
     """Whether the directory around the partitions is a broker's."""
     return (broker.path / META_PROPERTIES).exists() or bool(broker.clean)
@@ -155,14 +170,18 @@ def _is_whole(broker: Broker) -> bool:
 def _of_broker(broker: Broker, assumed: Assumed) -> Iterator[Finding]:
     yield from other_files.of_broker(broker, assumed.version)
     yield from state.of_broker(broker, assumed.version)
-    yield from settings.of_broker(broker, assumed.version)
+    yield from cost.of_broker(broker, assumed.version)
 
 
-def _restart(broker: Broker, partition: Partition | None, assumed: Assumed, settings_of: Settings) -> Restart | None:
-    """None where a file that a start reads may not be read."""
+def _restart(broker: Broker, partition: Partition | None, assumed: Assumed, settings: Settings) -> Restart | None:
+    """None where a file that a start reads may not be read; without its broker directory a partition counts as stopped cleanly."""
+    def config(one: Partition) -> IndexConfig:
+        names = ("index.interval.bytes", "segment.index.bytes")
+        return IndexConfig(*(int(settings.find(one.topic, name).value) for name in names))
+    broker = broker if _is_whole(broker) else replace(broker, clean=True)
     try:
         if partition is not None:
-            return foretell_partition(broker, partition, settings_of(partition), assumed.version)
-        return foretell(broker, settings_of, assumed.version)
+            return foretell_partition(broker, partition, config(partition), assumed.version)
+        return foretell(broker, config, assumed.version)
     except KafkavizError:
         return None

@@ -7,6 +7,7 @@ from kafkaviz.analyse.finding import Evidence, Finding, Version, finding
 
 PER_BATCH = (4, 0, 1)  # from here on, and in 3.9.1 and 3.9.2, every batch may get an entry (KAFKA-806)
 LAST_OFFSET_KEYS = (2, 0)  # KAFKA-6530
+RETENTION_MS = 7 * 86_400_000  # retention.ms unless it was set, 4.3.1
 MOST_RUNS = 10  # of one code in one file; what is more is counted, not listed
 
 
@@ -17,7 +18,8 @@ class Facts:
     partition: the directory's name. clean: whether its broker was stopped cleanly; None where no broker directory is known.
     version: the release whose behaviour is told. oldest_writer: the first release that may have written the bytes, () if any may.
     now_ms: the time that "future" is measured from. compacted: old records with the same key may be gone. metadata_log: it is
-    KRaft's own log, whose control batches are no transaction markers.
+    KRaft's own log, whose control batches are no transaction markers. expires: segments are deleted once older than retention_ms
+    (-1: never).
     """
 
     partition: str
@@ -27,6 +29,8 @@ class Facts:
     now_ms: int = 0
     compacted: bool = False
     metadata_log: bool = False
+    expires: bool = True
+    retention_ms: int = RETENTION_MS
 
     @property
     def may_be_per_append(self) -> bool:

@@ -7,13 +7,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kafkaviz.analyse.checks.facts import Facts
+from kafkaviz.analyse.checks.facts import RETENTION_MS, Facts
 from kafkaviz.analyse.checks.summary import SECONDS, Summary, Times
 from kafkaviz.analyse.finding import Evidence, Finding
 from kafkaviz.units import duration, group, moment
 
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
-RETENTION_MS = 7 * DAY_MS  # retention.ms unless it was set, 4.3.1
 UNITS = ((10**17, "nanoseconds", 1_000_000), (10**14, "microseconds", 1000), (SECONDS[0], "seconds", None))
 
 
@@ -47,15 +46,15 @@ def kept(summaries: Sequence[Summary], retention_ms: int = RETENTION_MS) -> list
     return found
 
 
-def of_partition(summaries: Sequence[Summary], facts: Facts, retention_ms: int = RETENTION_MS, deletes: bool = True) -> Iterator[Finding]:
-    """The findings about time; deletes: whether cleanup.policy lets segments expire."""
+def of_partition(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
+    """The findings about time."""
     for name, made in (("future", _future), ("unit", _unit), ("late", _late), ("missing", _missing)):
         wrong = [told for told in summaries if name in told.times]
         if wrong:
             yield made(wrong, facts)
-    if deletes and retention_ms >= 0:
-        yield from _blocked(summaries, facts, retention_ms)
-        yield from _by_mtime(summaries, facts, retention_ms)
+    if facts.expires and facts.retention_ms >= 0 and not any(told.unreadable for told in summaries):
+        yield from _blocked(summaries, facts, facts.retention_ms)
+        yield from _by_mtime(summaries, facts, facts.retention_ms)
 
 
 def _worst(wrong: Sequence[Summary], name: str) -> tuple[Summary, Times, str]:

@@ -1,0 +1,182 @@
+"""kafkaviz check: what is wrong in a broker directory or a partition, and what the next start will do to it."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kafkaviz.analyse.health import Finding, Health
+    from kafkaviz.analyse.restart import Step
+    from kafkaviz.log.partition import Partition
+
+FOUND = 1
+FAIL_ON = {"error": ("error",), "warning": ("error", "warning")}
+BROKER = "the broker directory"
+EPILOG = """\
+Exit status: 0 nothing at or above --fail-on, 1 something, 2 wrong usage or a directory that cannot be read.
+
+--json prints one object: directory; kafka_version, {assumed, because}; findings, a list of {code, severity, partition, file, position,
+length, message, evidence: {found, expected, found_hex, expected_hex}, consequence, next_step, reference}, the worst first; restart,
+{clean, starts, steps: [{partition, segment, action: truncate|rebuild|delete|keep|fail, from_position, bytes, why}]}, null where a
+file that a start reads may not be read; counts, {error, warning, info}.
+
+Example: kafkaviz check /var/lib/kafka/data --fail-on warning"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Adds `check` to the command line."""
+    parser = subparsers.add_parser(
+        "check",
+        help="find what is wrong, and foretell the next start",
+        description="Reads every batch, record and index entry of a broker directory or of one partition, and says what is wrong, what "
+        "Kafka does with it, what to do, and what the next start of the broker will change. Nothing in the directory is changed.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("path", metavar="PATH", type=Path, help="a broker or partition directory, or a .tar, .tar.gz or .zip of one")
+    parser.add_argument("--kafka-version", metavar="V", help="the release that reads the directory, such as 4.3.1 (default: by its traces)")
+    parser.add_argument("--fail-on", choices=list(FAIL_ON), default="error", help="the least severity of exit status 1 (default: error)")
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Checks the directory and prints what was found."""
+    from kafkaviz.analyse.health import check
+    from kafkaviz.log.broker import open_broker
+
+    progress = _Progress()
+    health = check(open_broker(args.path), args.kafka_version, watch=progress.show)
+    progress.clear()
+    print(json.dumps(as_object(health), ensure_ascii=False) if args.json else "\n".join(_words(health)))
+    return FOUND if any(health.counts[severity] for severity in FAIL_ON[args.fail_on]) else 0
+
+
+class _Progress:
+    """The partition that is being read, on a terminal's last line."""
+
+    def __init__(self) -> None:
+        self._shown = False
+
+    def show(self, partition: "Partition") -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\rreading {partition.directory}\x1b[K")
+            self._shown = True
+
+    def clear(self) -> None:
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+
+
+def as_object(health: "Health") -> dict:
+    """The result as JSON has it."""
+    restart = health.restart
+    return {
+        "directory": str(health.broker.source),
+        "kafka_version": {"assumed": health.version.text, "because": health.version.because},
+        "findings": [_finding(one) for one in health.findings],
+        "restart": restart and {"clean": restart.clean, "starts": restart.starts, "steps": [_step(step) for step in restart.steps]},
+        "counts": health.counts,
+    }
+
+
+def _finding(one: "Finding") -> dict:
+    names = ("code", "severity", "partition", "file", "position", "length", "message")
+    evidence = {name: getattr(one.evidence, name) for name in ("found", "expected", "found_hex", "expected_hex")}
+    last = ("consequence", "next_step", "reference")
+    return {name: getattr(one, name) for name in names} | {"evidence": evidence} | {name: getattr(one, name) for name in last}
+
+
+def _step(step: "Step") -> dict:
+    return {
+        "partition": step.partition, "segment": step.segment, "action": step.action, "from_position": step.from_position,
+        "bytes": step.size_bytes, "why": step.why,
+    }  # fmt: skip
+
+
+# ---- as text
+
+
+def _words(health: "Health") -> Iterator[str]:
+    counts = health.counts
+    yield f"{health.broker.source}: {_count(counts['error'], 'error')}, {_count(counts['warning'], 'warning')}, {counts['info']} to know"
+    yield f"read as Kafka {health.version.text} reads it ({health.version.because})"
+    yield from _start(health)
+    for partition in dict.fromkeys(one.partition for one in health.findings):
+        found = health.of(partition)
+        yield from ("", partition or BROKER)
+        for one in found:
+            yield from _note(one) if one.severity == "info" else _item(one)
+
+
+def _start(health: "Health") -> Iterator[str]:
+    restart = health.restart
+    if restart is None:
+        yield "the next start cannot be foretold: a file that it reads may not be read"
+        return
+    how = "stopped cleanly" if restart.clean else "not stopped cleanly"
+    done = ", ".join(_actions(restart.steps)) or "nothing to mend"
+    yield f"the next start ({how}) {'will succeed' if restart.starts else 'WILL FAIL'}: {done}"
+    for step in restart.failures:
+        yield from _wrapped("", f"{step.partition}: {step.error or step.why}", "  ")
+
+
+def _actions(steps: "Iterable[Step]") -> Iterator[str]:
+    """How often it does what."""
+    steps = list(steps)
+    for action, words in (("truncate", "{} .log cut"), ("rebuild", "{} index files rebuilt"), ("delete", "{} files deleted")):
+        count = sum(step.action == action for step in steps)
+        if count:
+            yield words.format(count)
+
+
+def _item(one: "Finding") -> Iterator[str]:
+    """A finding in full."""
+    yield f"  {one.severity.upper():<7}  {one.code}  {_place(one)}".rstrip()
+    yield from _wrapped("", one.message)
+    yield from _wrapped("found", _with_bytes(one.evidence.found, one.evidence.found_hex))
+    yield from _wrapped("expected", _with_bytes(one.evidence.expected, one.evidence.expected_hex))
+    yield from _wrapped("Kafka", one.consequence)
+    yield from _wrapped("do", one.next_step)
+    yield from _wrapped("see", one.reference or "")
+
+
+def _note(one: "Finding") -> Iterator[str]:
+    """What is merely true, in short."""
+    yield from _wrapped("info", f"{one.code}: {one.message}{f' ({_file(one)})' if _file(one) else ''}", "  ")
+
+
+def _place(one: "Finding") -> str:
+    """The file, and which of its bytes."""
+    if one.position is None:
+        return _file(one)
+    if not one.length:
+        return f"{_file(one)}, byte {one.position}"
+    return f"{_file(one)}, bytes {one.position} to {one.position + one.length - 1}"
+
+
+def _file(one: "Finding") -> str:
+    """The file without its partition, under whose name it is listed."""
+    name = one.file or ""
+    return "" if name == one.partition else name.removeprefix(f"{one.partition}/")
+
+
+def _with_bytes(words: str, digits: str) -> str:
+    return f"{words}  [{digits}]" if digits else words
+
+
+def _wrapped(label: str, words: str, indent: str = " " * 11, width: int = 118) -> Iterator[str]:
+    """Words in lines, the label in front of the first."""
+    import textwrap
+
+    if not words:
+        return
+    start = f"{indent}{label:<10}" if label else indent
+    yield from textwrap.wrap(words, width, initial_indent=start, subsequent_indent=" " * len(start), break_long_words=False)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
