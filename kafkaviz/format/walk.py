@@ -59,7 +59,7 @@ class Walk:
             else:
                 chunk_position, length = at, self._fill(at)
             before = at
-            at, filled, code = _walk(self._buffer, length, chunk_position, at, self._stop, headers, positions, filled)
+            at, filled, code = take_headers(self._buffer, length, chunk_position, at, self._stop, headers, positions, filled)
             if code == NEEDS_BYTES and at == chunk_position == before:
                 code = SHORT  # the file is shorter than it was said to be
         if filled:
@@ -86,8 +86,8 @@ def walk(data: bytes | memoryview) -> tuple[np.ndarray, End]:
 
 
 @njit(cache=True, boundscheck=True)
-def _walk(buffer, length, chunk_position, at, stop, headers, positions, filled):
-    """Takes batches from the chunk until it needs bytes or room, or the log ends: (at, filled, code)."""
+def take_headers(buffer, length, chunk_position, at, stop, headers, positions, filled):
+    """Takes the headers of batches from the chunk until it needs bytes or room, or the log ends: (at, filled, code)."""
     while filled < len(positions):
         left, here = stop - at, at - chunk_position
         if left <= MAGIC_END:
