@@ -11,7 +11,7 @@ As ControlRecordType, EndTransactionMarker and ControlRecordUtils read them and 
 from dataclasses import dataclass
 from enum import IntEnum
 
-from kafkaviz.format import message
+from kafkaviz.format import message, notation
 from kafkaviz.format.message import Structure, Values
 
 KEY_BYTES = 4
@@ -69,19 +69,19 @@ class Control:
 
 
 _VOTERS = "[{voterId i32, voterDirectoryId uuid v1+}]"
-_MARKER = RecordType("endTxnMarker:", message.schema("version i16, coordinatorEpoch i32"), is_flexible=False)
+_MARKER = RecordType("endTxnMarker:", notation.schema("version i16, coordinatorEpoch i32"), is_flexible=False)
 RECORD_TYPES: dict[ControlType, RecordType] = {
     ControlType.ABORT: _MARKER,
     ControlType.COMMIT: _MARKER,
     ControlType.LEADER_CHANGE: RecordType(
-        "LeaderChange:", message.schema(f"version i16, leaderId i32, voters {_VOTERS}, grantingVoters {_VOTERS}")
+        "LeaderChange:", notation.schema(f"version i16, leaderId i32, voters {_VOTERS}, grantingVoters {_VOTERS}")
     ),
-    ControlType.SNAPSHOT_HEADER: RecordType("SnapshotHeader", message.schema("version i16, lastContainedLogTimestamp i64")),
-    ControlType.SNAPSHOT_FOOTER: RecordType("SnapshotFooter", message.schema("version i16")),
-    ControlType.KRAFT_VERSION: RecordType("KRaftVersion", message.schema("version i16, kRaftVersion i16")),
+    ControlType.SNAPSHOT_HEADER: RecordType("SnapshotHeader", notation.schema("version i16, lastContainedLogTimestamp i64")),
+    ControlType.SNAPSHOT_FOOTER: RecordType("SnapshotFooter", notation.schema("version i16")),
+    ControlType.KRAFT_VERSION: RecordType("KRaftVersion", notation.schema("version i16, kRaftVersion i16")),
     ControlType.KRAFT_VOTERS: RecordType(
         "KRaftVoters",
-        message.schema(
+        notation.schema(
             "version i16, voters [{voterId i32, voterDirectoryId uuid, endpoints [{name str, host str, port u16}], "
             "kRaftVersionFeature {minSupportedVersion i16, maxSupportedVersion i16}}]"
         ),
@@ -127,7 +127,7 @@ def _type(key: bytes | None) -> int:
 
 def _marker(value: bytes) -> Values:
     """The end of a transaction; a version above 0 is read as 0, and more bytes are ignored."""
-    values, _ = message.read(message.schema("version i16"), value, flexible=False)
+    values, _ = message.read(notation.schema("version i16"), value, flexible=False)
     if values["version"] < 0:
         words = f"Invalid version found for end transaction marker: {values['version']}. May indicate data corruption"
         raise message.raises(0, words, INVALID_RECORD)

@@ -13,7 +13,7 @@ Record types and words as CoordinatorRecordSerde and the message parsers of Dump
 from dataclasses import dataclass
 
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import message
+from kafkaviz.format import message, notation
 from kafkaviz.format.message import KafkaRaises, Structure, Values
 
 VERSION_BYTES = 2  # in front of every key and value
@@ -64,7 +64,7 @@ def _types(rows: list[tuple], parts: dict[str, str]) -> dict[int, RecordType]:
     """The table's rows, each (number, name, key, value, newest version, flexible from), by number."""
     named = tuple(parts.items())
     return {
-        number: RecordType(number, name, message.schema(key), message.schema(value, named), newest, flexible)
+        number: RecordType(number, name, notation.schema(key), notation.schema(value, named), newest, flexible)
         for number, name, key, value, newest, flexible in rows
     }
 
@@ -156,10 +156,10 @@ DECODERS = {"offsets": OFFSETS, "transactions": TRANSACTIONS, "share": SHARE_STA
 DECODER_OF_TOPIC = {"__consumer_offsets": "offsets", "__transaction_state": "transactions", "__share_group_state": "share"}
 EMBEDDED_VERSION = 3  # the newest of what a consumer puts into a group's metadata
 EMBEDDED = {  # always in the plain form, behind an i16 version (ConsumerProtocol)
-    "subscription": message.schema(
+    "subscription": notation.schema(
         "topics [str], userData bytes?, ownedPartitions [{topic str, partitions [i32]}] v1+, generationId i32 v2+, rackId str? v3+"
     ),
-    "assignment": message.schema("assignedPartitions [{topic str, partitions [i32]}], userData bytes?"),
+    "assignment": notation.schema("assignedPartitions [{topic str, partitions [i32]}], userData bytes?"),
 }
 
 
@@ -234,7 +234,7 @@ class _Embedded(message.Sized):
 
 def embedded(data: bytes, name: str) -> tuple[Values, int]:
     """(values, version) of a member's "subscription" or "assignment"; KafkaRaises if it is none."""
-    version, position = message.read(message.schema("version i16"), data, flexible=False)
+    version, position = message.read(notation.schema("version i16"), data, flexible=False)
     values, _ = message.read(EMBEDDED[name], data, version["version"], False, position, EMBEDDED_VERSION)
     return values, version["version"]
 

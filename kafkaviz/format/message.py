@@ -1,12 +1,7 @@
-"""The bodies that Kafka generates from message schemas: one line a schema, read into Python values, printed as Kafka's JSON.
+"""Messages of a schema, as Kafka keeps them in records: read into Python values, printed as Kafka's JSON.
 
-A schema is a line of fields, "name type", in the order in which they are printed:
-
-    group str, partition i32, rack str? v3+, members [{id str, hosts [str]}], #0 epochs [i32]? =empty
-
-i8 i16 i32 i64 u16 f64 bool uuid str bytes; [T] an array, {...} a structure, ? may be null; v3+ from version 3 on, v1 in
-version 1 alone; #n a tagged field with its default. The plain form has sizes of 2 or 4 bytes; the flexible form has unsigned
-varints, one too large so that 0 is null, and a tagged section behind every structure. "a" and the array [7], then no tags:
+A schema (format/notation.py) is a tree of types; it has two forms. The plain one has sizes of 2 or 4 bytes; the flexible one has
+unsigned varints, one too large so that 0 is null, and a tagged section behind every structure. "a", the array [7], no tags:
 
     plain     0001 61 | 00000001 00000007
     flexible  02 61   | 02 00000007        | 00
@@ -16,10 +11,9 @@ anything is made of them. Values: int, bool, float, str, bytes, None, lists and 
 """
 
 import base64
-import re
 import struct
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 from kafkaviz.binary import java_text, varint
@@ -31,11 +25,10 @@ LONGEST_STRING = 0x7FFF
 OLDEST = -(2**15)  # the generated classes ask for no version where a field is in all of them, not even for one below 0
 ZERO_UUID = "A" * 22
 _FIXED = {"i8": ">b", "i16": ">h", "i32": ">i", "i64": ">q", "u16": ">H", "f64": ">d", "bool": ">b", "uuid": ">16s"}
-_UNPACK = {kind: struct.Struct(layout) for kind, layout in _FIXED.items()}
+UNPACK = {kind: struct.Struct(layout) for kind, layout in _FIXED.items()}
 _ESCAPES = {code: f"\\u{code:04X}" for code in range(0x20)} | {
     ord('"'): '\\"', ord("\\"): "\\\\", ord("\b"): "\\b", ord("\f"): "\\f", ord("\t"): "\\t", ord("\r"): "\\r", ord("\n"): "\\n",
 }  # fmt: skip
-_TOKEN = re.compile(r"\s*(#\d+|v\d+\+?|=(?:empty|null|zero|false|\[\]|-?\d+)|\w+|[\[\]{},?])")
 UNDERFLOW = "java.nio.BufferUnderflowException"
 RUNTIME = "java.lang.RuntimeException"
 
@@ -76,7 +69,7 @@ class Reader:
 
     def number(self, kind: str) -> Any:
         """A number of fixed size."""
-        layout = _UNPACK[kind]
+        layout = UNPACK[kind]
         start, self.at = self.at, self.at + layout.size
         if self.at > len(self.data):
             raise KafkaRaises(start, f"the bytes end within a number of {layout.size} bytes", UNDERFLOW, None)
@@ -305,85 +298,3 @@ def _same(member: Any, default: Any) -> bool:
 
 def _signed32(number: int) -> int:
     return (number + 2**31) % 2**32 - 2**31
-
-
-# ---- the notation
-
-
-@cache
-def schema(line: str, parts: tuple[tuple[str, str], ...] = ()) -> Structure:
-    """The structure that a line of fields describes; parts: (name, type) of types that the line calls by a name."""
-    tokens = [*_tokens(line), "}"]
-    fields = _fields(tokens, dict(parts))
-    if tokens:
-        raise ValueError(f"left over in the schema {line!r}: {tokens}")
-    return Structure(fields)
-
-
-def _tokens(line: str) -> list[str]:
-    """The line cut into words and signs; ValueError where it is neither."""
-    tokens, at = [], 0
-    stripped = line.rstrip()
-    while at < len(stripped):
-        match = _TOKEN.match(stripped, at)
-        if not match:
-            raise ValueError(f"no schema: {stripped[at:]!r}")
-        tokens.append(match[1])
-        at = match.end()
-    return tokens
-
-
-def _fields(tokens: list[str], parts: dict[str, str]) -> tuple[Field, ...]:
-    """Fields up to the closing brace, which is taken too."""
-    found = []
-    while tokens and tokens[0] != "}":
-        found.append(_field(tokens, parts))
-        if tokens[0] == ",":
-            tokens.pop(0)
-    tokens.pop(0)
-    return tuple(found)
-
-
-def _field(tokens: list[str], parts: dict[str, str]) -> Field:
-    """One field: its tag, name, type, versions and default."""
-    tag = int(tokens.pop(0)[1:]) if tokens[0][0] == "#" else None
-    name, type_, first, last, default = tokens.pop(0), _type(tokens, parts), OLDEST, None, None
-    while tokens[0] not in (",", "}"):
-        word = tokens.pop(0)
-        if word[0] == "v":
-            first = int(word[1:].rstrip("+"))
-            last = None if word.endswith("+") else first
-        else:
-            default = _default(word[1:], type_)
-    return Field(name, type_, first, last, tag, default)
-
-
-def _type(tokens: list[str], parts: dict[str, str]) -> Type:
-    """One type, with the question mark behind it."""
-    word = tokens.pop(0)
-    if word in parts:
-        tokens[:0] = _tokens(parts[word])
-        return _type(tokens, parts)
-    item = _type(tokens, parts) if word == "[" else None
-    if word == "[" and tokens.pop(0) != "]":
-        raise ValueError("an array's type is not closed")
-    fields = _fields(tokens, parts) if word == "{" else ()
-    nullable = tokens[0] == "?"
-    if nullable:
-        tokens.pop(0)
-    if word == "[":
-        return Array(item, nullable)
-    if word == "{":
-        return Structure(fields, nullable, is_nested=True)
-    if word in ("str", "bytes"):
-        return Sized(word, nullable)
-    if word not in _UNPACK or nullable:
-        raise ValueError(f"no type: {word}")
-    return Scalar(word)
-
-
-def _default(word: str, type_: Type) -> Any:
-    """The default that a word such as -1, null, false, zero, empty or [] means."""
-    if word in ("null", "zero", "empty", "[]", "false"):
-        return None if word == "null" else type_.default
-    return int(word)

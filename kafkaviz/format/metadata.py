@@ -15,7 +15,7 @@ from typing import Protocol, TypeVar
 
 from kafkaviz.binary.varint import read_unsigned
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import message
+from kafkaviz.format import message, notation
 from kafkaviz.format.message import KafkaRaises, Structure, Values
 
 FRAME_VERSION = 1
@@ -69,7 +69,7 @@ class FeatureLevel:
 _END_POINTS = "endPoints [{name str, host str, port u16, securityProtocol i16}]"
 _FEATURES = "features [{name str, minSupportedVersion i16, maxSupportedVersion i16}]"
 RECORD_TYPES: dict[int, RecordType] = {
-    number: RecordType(number, name, newest, message.schema(body))
+    number: RecordType(number, name, newest, notation.schema(body))
     for number, name, newest, body in (
         (0, "REGISTER_BROKER_RECORD", 4,
          f"brokerId i32, isMigratingZkBroker bool v2+, incarnationId uuid, brokerEpoch i64, {_END_POINTS}, {_FEATURES}, rack str?, "

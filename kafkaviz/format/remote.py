@@ -11,7 +11,7 @@ Words as RemoteLogMetadataSerde and its classes, 4.3.1.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kafkaviz.format import message, metadata
+from kafkaviz.format import message, metadata, notation
 from kafkaviz.format.message import KafkaRaises, Structure, Values
 
 SEGMENT_STATES = ("COPY_SEGMENT_STARTED", "COPY_SEGMENT_FINISHED", "DELETE_SEGMENT_STARTED", "DELETE_SEGMENT_FINISHED")
@@ -136,7 +136,7 @@ def _custom(values: Values) -> str:
 _PARTITION_ID = "topicIdPartition {name str, id uuid, partition i32}"
 _SEGMENT_ID = f"remoteLogSegmentId {{{_PARTITION_ID}, id uuid}}"
 RECORD_TYPES: dict[int, RecordType] = {
-    number: RecordType(number, name, message.schema(body), show)
+    number: RecordType(number, name, notation.schema(body), show)
     for number, name, body, show in (
         (0, "RemoteLogSegmentMetadataRecord",
          f"{_SEGMENT_ID}, startOffset i64, endOffset i64, brokerId i32, maxTimestampMs i64, eventTimestampMs i64, "

@@ -1,0 +1,96 @@
+"""Schemas of messages as text: one line a structure, parsed once into the types of format/message.py.
+
+A schema is a line of fields, "name type", in the order in which they are printed:
+
+    group str, partition i32, rack str? v3+, members [{id str, hosts [str]}], #0 epochs [i32]? =empty
+
+i8 i16 i32 i64 u16 f64 bool uuid str bytes; [T] an array, {...} a structure, ? may be null; v3+ from version 3 on, v1 in
+version 1 alone; #n a tagged field with its default: a number, null, false, zero, empty or [].
+"""
+
+import re
+from functools import cache
+from typing import Any
+
+from kafkaviz.format.message import OLDEST, UNPACK, Array, Field, Scalar, Sized, Structure, Type
+
+_TOKEN = re.compile(r"\s*(#\d+|v\d+\+?|=(?:empty|null|zero|false|\[\]|-?\d+)|\w+|[\[\]{},?])")
+
+
+@cache
+def schema(line: str, parts: tuple[tuple[str, str], ...] = ()) -> Structure:
+    """The structure that a line of fields describes; parts: (name, type) of types that the line calls by a name."""
+    tokens = [*_tokens(line), "}"]
+    fields = _fields(tokens, dict(parts))
+    if tokens:
+        raise ValueError(f"left over in the schema {line!r}: {tokens}")
+    return Structure(fields)
+
+
+def _tokens(line: str) -> list[str]:
+    """The line cut into words and signs; ValueError where it is neither."""
+    tokens, at = [], 0
+    stripped = line.rstrip()
+    while at < len(stripped):
+        match = _TOKEN.match(stripped, at)
+        if not match:
+            raise ValueError(f"no schema: {stripped[at:]!r}")
+        tokens.append(match[1])
+        at = match.end()
+    return tokens
+
+
+def _fields(tokens: list[str], parts: dict[str, str]) -> tuple[Field, ...]:
+    """Fields up to the closing brace, which is taken too."""
+    found = []
+    while tokens and tokens[0] != "}":
+        found.append(_field(tokens, parts))
+        if tokens[0] == ",":
+            tokens.pop(0)
+    tokens.pop(0)
+    return tuple(found)
+
+
+def _field(tokens: list[str], parts: dict[str, str]) -> Field:
+    """One field: its tag, name, type, versions and default."""
+    tag = int(tokens.pop(0)[1:]) if tokens[0][0] == "#" else None
+    name, type_, first, last, default = tokens.pop(0), _type(tokens, parts), OLDEST, None, None
+    while tokens[0] not in (",", "}"):
+        word = tokens.pop(0)
+        if word[0] == "v":
+            first = int(word[1:].rstrip("+"))
+            last = None if word.endswith("+") else first
+        else:
+            default = _default(word[1:], type_)
+    return Field(name, type_, first, last, tag, default)
+
+
+def _type(tokens: list[str], parts: dict[str, str]) -> Type:
+    """One type, with the question mark behind it."""
+    word = tokens.pop(0)
+    if word in parts:
+        tokens[:0] = _tokens(parts[word])
+        return _type(tokens, parts)
+    item = _type(tokens, parts) if word == "[" else None
+    if word == "[" and tokens.pop(0) != "]":
+        raise ValueError("an array's type is not closed")
+    fields = _fields(tokens, parts) if word == "{" else ()
+    nullable = tokens[0] == "?"
+    if nullable:
+        tokens.pop(0)
+    if word == "[":
+        return Array(item, nullable)
+    if word == "{":
+        return Structure(fields, nullable, is_nested=True)
+    if word in ("str", "bytes"):
+        return Sized(word, nullable)
+    if word not in UNPACK or nullable:
+        raise ValueError(f"no type: {word}")
+    return Scalar(word)
+
+
+def _default(word: str, type_: Type) -> Any:
+    """The default that a word such as -1, null, false, zero, empty or [] means."""
+    if word in ("null", "zero", "empty", "[]", "false"):
+        return None if word == "null" else type_.default
+    return int(word)

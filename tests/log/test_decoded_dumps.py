@@ -1,0 +1,69 @@
+"""Every record of the internal topics of whole directories, held to what kafka-dump-log of Kafka 4.3.1 printed of it."""
+
+import gzip
+import json
+import re
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.format import batch, control, internal, metadata
+from kafkaviz.format.names import parse_directory
+from kafkaviz.log.archive import opened
+from kafkaviz.log.file import info
+from kafkaviz.log.segment import Segment
+from tests.conftest import DATA
+
+BROKERS = ["kafka-4.3.1-clean", "kafka-4.3.1-killed", "kafka-4.3.1-killed-restarted", "kafka-4.3.1-damaged", "kafka-4.3.1-unstartable"]
+LINE = re.compile(r"\| offset: (\d+) .*? headerKeys: \[\](?: (.*))?")
+KEPT = [json.loads(line) for line in gzip.decompress((DATA / "decoded_bodies.jsonl.gz").read_bytes()).splitlines()]
+
+
+def recorded(dump: str) -> list[list]:
+    """[offset, body] of each record's line of a dump."""
+    matches = (LINE.fullmatch(line) for line in dump.splitlines())
+    return [[int(match[1]), match[2] or ""] for match in matches if match]
+
+
+def bodies(root: Path, name: str) -> list[list]:
+    """The same of a file, decoded by its topic."""
+    segment = Segment(0, "closed", log=info(root / name))
+    directory = parse_directory(Path(name).parent.name)
+    batches = segment.batches()
+    return [
+        [record.offset, body(record, bool(is_control), directory.topic if directory else "")]
+        for position, is_control in zip(batches["position"].tolist(), batch.is_control(batches), strict=True)
+        for record in segment.records(position)
+    ]
+
+
+def body(record, is_control: bool, topic: str) -> str:
+    """What stands behind a record's metadata."""
+    if is_control:
+        return control.printed(record.key, record.value)
+    if topic in internal.DECODER_OF_TOPIC:
+        return internal.printed(record.key, record.value, record.offset, internal.DECODER_OF_TOPIC[topic])
+    return metadata.printed(record.value, record.offset)
+
+
+@pytest.mark.parametrize("kept", KEPT, ids=lambda kept: kept["file"])
+def test_the_sample_brokers_internal_topics(clean, kept):
+    """Group metadata and commits, transactions, the metadata log, its snapshots and bootstrap.checkpoint."""
+    assert bodies(clean, kept["file"]) == kept["bodies"]
+    assert len(kept["bodies"]) > 3
+
+
+@pytest.mark.parametrize("name", BROKERS)
+def test_all_internal_topics_of_a_broker(shared, name):
+    """Each file that Kafka decoded: all of its records, as it printed them."""
+    root, records, files = opened(shared / "data" / f"{name}.tar.gz"), 0, 0
+    with tarfile.open(shared / "data" / f"{name}.expected.tar.gz") as expected:
+        for member in expected:
+            _, _, file = member.name.partition(f"{name}.expected/dump/")
+            if file.endswith(".decoded.out"):
+                told = recorded(expected.extractfile(member).read().decode())
+                ours = bodies(root, file.removesuffix(".decoded.out"))
+                assert ours == told, file
+                records, files = records + len(told), files + 1
+    assert (files > 8, records > 400) == (True, True), (files, records)
