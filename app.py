@@ -10,6 +10,8 @@ from streamlit.delta_generator import DeltaGenerator
 from kafkaviz import units
 from kafkaviz.analyse import overview as table
 from kafkaviz.analyse.overview import Overview
+from kafkaviz.figures import map_rows
+from kafkaviz.figures.map_rows import AT_ONCE, DENSEST, LARGEST, ORDERS
 from kafkaviz.ui import cache, faults, partition_table, parts, pick, progress_words, state, upload
 from kafkaviz.ui.cache import Listed
 from kafkaviz.ui.components import art
@@ -19,9 +21,6 @@ from kafkaviz.ui.pick import Place
 if TYPE_CHECKING:
     from kafkaviz.pipeline.job import Ingest
 
-ORDERS = ("By size", "By density", "By name")
-DENSEST = "By density"
-ROWS = 60  # of the map at once
 ROW_PX, HEAD_PX, TABLE_ROWS = 31, 33, 13
 AGAIN = {"failed": "Try again", "cancelled": "Start again"}
 KEY = [
@@ -145,14 +144,12 @@ def segment_map(place: Place, here: Listed, known: Overview) -> None:
             st.container(horizontal=True, key="kv_map_foot"),
         )
         words = head.container()
-        default = (
-            None if st.session_state.pop(state.ORDERED, False) else ORDERS[0]
-        )  # Streamlit takes no default beside a value that was set
+        default = None if st.session_state.pop(state.ORDERED, False) else LARGEST  # Streamlit takes no default beside a value that was set
         order = head.segmented_control(
             "Order", ORDERS, default=default, required=True, label_visibility="collapsed", key=state.ORDER, bind="query-params"
         )
         foot.html(parts.key([*KEY, *((kind, kind) for kind in ("cleaned", "swap") if known.count(kind))]))
-        drawn = cache.broker_map(here, order or ORDERS[0], pages_of_rows(foot, len(known.partitions)), st.context.theme.type or "light")
+        drawn = cache.broker_map(here, order or LARGEST, pages_of_rows(foot, len(known.partitions)), st.context.theme.type or "light")
         with words:
             parts.figure_head(drawn.view.title, drawn.view.below)
         event = middle.plotly_chart(
@@ -171,15 +168,12 @@ def segment_map(place: Place, here: Listed, known: Overview) -> None:
 
 def pages_of_rows(foot: DeltaGenerator, count: int) -> int:
     """Which of the map's pages is shown, from 0; where one is enough there is nothing to choose."""
-    if count <= ROWS:
+    if map_rows.pages(count) == 1:
         return 0
-    last = (count - 1) // ROWS + 1
-    page = foot.pagination(last, key=state.ROWS, bind="query-params")
-    first = (page - 1) * ROWS
-    foot.html(
-        f'<div class="kv-sm kv-fnt">rows {units.group(first + 1)}–{units.group(min(first + ROWS, count))} of {units.group(count)}</div>'
-    )
-    return page - 1
+    page = foot.pagination(map_rows.pages(count), key=state.ROWS, bind="query-params") - 1
+    first, last = page * AT_ONCE + 1, min((page + 1) * AT_ONCE, count)
+    foot.html(f'<div class="kv-sm kv-fnt">rows {units.group(first)}–{units.group(last)} of {units.group(count)}</div>')
+    return page
 
 
 def work(here: Listed) -> None:

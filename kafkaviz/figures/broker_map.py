@@ -1,6 +1,5 @@
 """The broker map: a row a topic-partition, its segments to scale, and below each row how densely it is indexed."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -11,18 +10,20 @@ import plotly.graph_objects as go
 
 from kafkaviz import units
 from kafkaviz.analyse.overview import KINDS, UNKNOWN, Overview, Row
-from kafkaviz.figures import theme
+from kafkaviz.figures import map_rows, theme
+from kafkaviz.figures.density_strip import CELLS, strip
+from kafkaviz.figures.map_rows import LARGEST, ORDERS
 
-ROWS = 60  # at once; the page turns them
 BARS_A_ROW = 2000  # more segments are drawn as one bar
 BARS = 6000  # in all: then the rows with most segments become one bar, until it is so
-STRIP_CELLS = 240  # of the density strip, over the longest row
-DENSE_BYTES = 1200  # an entry this often is as dense as the strip's colour gets
 DENSE_TEXT_BYTES = 2500  # below: the number at the row's end is blue
 ENTRIES_TO_COMPARE = 5  # fewer entries say little about a density
 PLOT_PX = 754  # of a page 1280 px wide: what words need is reckoned by it
 BARS_SHARE = 0.88  # of the axis: words stand behind the bars
-WORDS_PX, CHARACTER_PX = 22, 5.8  # of a torn end's mark, and of each character behind it
+GAP_SHARE = 0.0018  # of the axis, about a pixel and a half: what a bar leaves free before the next one
+MARK_PX, MARK_AT_PX, WORDS_AFTER_PX = 13, 12.5, 6  # a torn end's mark, from the end to its middle, and from the mark to its words
+WORDS_PX, CHARACTER_PX = MARK_AT_PX + MARK_PX / 2 + WORDS_AFTER_PX, 5.8  # from a torn end to its words, and of each character of them
+EMPTY_PX = 6  # from where a bar would be to the word that there is none
 TICKS = 6
 
 ROW_PX, BAR_PX, BAR_TOP_PX, STRIP_PX, STRIP_TOP_PX = 22, 10, 4, 3, 16
@@ -30,11 +31,6 @@ LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX = 176, 62, 2, 26
 NAME_CHARACTERS = 26
 TORN_SHARE = 0.0115  # of the axis: a torn end is drawn this wide, or nobody would see it
 
-ORDERS = {
-    "By size": lambda row: (-row.sums.log_bytes, row.directory),
-    "By density": lambda row: (row.sums.bytes_an_entry or math.inf, row.directory),
-    "By name": lambda row: row.directory,
-}
 READ = (
     "A row a topic-partition, its segments to scale, oldest left. "
     "The blue strip below shows how dense the index is. Click a segment to open it."
@@ -75,9 +71,8 @@ class BrokerMapView:
     below: str
     rows: tuple[MapRow, ...]
     bars: tuple[Bar, ...]
-    strip: np.ndarray  # a row each, STRIP_CELLS wide: 0 to 1, NaN where there is no entry
-    first: int  # the place of the first row among all of them
-    all_rows: int
+    axis_bytes: float  # what the axis stands for: the longest row, and room for words
+    strip: np.ndarray  # a row each, density_strip.CELLS wide: 0 to 1, NaN where there is no entry
 
     @property
     def longest_bytes(self) -> int:
@@ -85,17 +80,18 @@ class BrokerMapView:
         return max((row.log_bytes for row in self.rows), default=0)
 
 
-def view(overview: Overview, order: str = "By size", first: int = 0, torn: Mapping[tuple[str, int], str] | None = None) -> BrokerMapView:
-    """The map's rows from `first` on, in one of ORDERS.
+def view(overview: Overview, order: str = LARGEST, page: int = 0, torn: Mapping[tuple[str, int], str] | None = None) -> BrokerMapView:
+    """One page of the map's rows, in one of map_rows.ORDERS.
 
     torn: what stands behind the last whole batch, in words, by topic-partition directory and base offset.
     """
-    places = sorted(range(len(overview.partitions)), key=lambda place: ORDERS[order](overview.partitions[place]))[first : first + ROWS]
+    places = map_rows.places(overview.partitions, order, page)
     rows = tuple(_row(overview.partitions[place], torn or {}) for place in places)
     longest = max((row.log_bytes for row in rows), default=0)
     drawn = _drawn_one_by_one([overview.partitions[place].sums.segments for place in places])
     bars = tuple(bar for number, place in enumerate(places) for bar in _bars(overview, place, number, drawn[number]))
-    return BrokerMapView(_title(overview), READ, rows, bars, _strip(overview, places, longest), first, len(overview.partitions))
+    axis_bytes = _axis_bytes(rows, longest)
+    return BrokerMapView(_title(overview), READ, rows, bars, axis_bytes, _strips(overview, places, longest, axis_bytes))
 
 
 def _row(row: Row, torn: Mapping[tuple[str, int], str]) -> MapRow:
@@ -127,29 +123,31 @@ def _drawn_one_by_one(counts: Sequence[int]) -> list[bool]:
 
 
 def _bars(overview: Overview, place: int, row: int, one_by_one: bool) -> list[Bar]:
-    segments, directory = overview.rows_of(place), overview.partitions[place].directory
+    segments, named = overview.rows_of(place), overview.partitions[place]
+    directory = named.directory
     if not one_by_one:
-        return [_whole_row(segments, row, directory)]
+        return [_whole_row(segments, row, named)]
     starts = np.cumsum(segments["log_bytes"]) - segments["log_bytes"]
     return [
-        Bar(row, int(start), int(one["log_bytes"]), KINDS[one["kind"]], directory, int(one["base_offset"]), _hover(one))
+        Bar(row, int(start), int(one["log_bytes"]), KINDS[one["kind"]], directory, int(one["base_offset"]), _hover(one, named.label))
         for start, one in zip(starts, segments, strict=True)
     ]
 
 
-def _whole_row(segments: np.ndarray, row: int, directory: str) -> Bar:
+def _whole_row(segments: np.ndarray, row: int, named: Row) -> Bar:
     largest, log_bytes = segments[segments["log_bytes"].argmax()], int(segments["log_bytes"].sum())
     hover = (
-        f"<b>{units.group(len(segments))} segments</b>, too many to draw one by one<br>{units.size(log_bytes)}; a click opens the largest"
+        f"<b>{escape(named.label)}</b>, {units.group(len(segments))} segments, too many to draw one by one<br>"
+        f"{units.size(log_bytes)}; a click opens the largest"
     )
-    return Bar(row, 0, log_bytes, "many", directory, int(largest["base_offset"]), hover)
+    return Bar(row, 0, log_bytes, "many", named.directory, int(largest["base_offset"]), hover)
 
 
-def _hover(segment: np.void) -> str:
+def _hover(segment: np.void, name: str) -> str:
     counted = ("batches", "records", "offset_entries", "time_entries")
     count = {name: units.group(None if segment[name] == UNKNOWN else int(segment[name])) for name in counted}
     lines = [
-        f"<b>{units.file_stem(int(segment['base_offset']))}</b>, {KINDS[segment['kind']]}",
+        f"<b>{escape(name)}</b> {units.file_stem(int(segment['base_offset']))}, {KINDS[segment['kind']]}",
         f"{units.group(int(segment['log_bytes']))} B in {count['batches']} batches, {count['records']} records",
         f"{count['offset_entries']} offset, {count['time_entries']} time entries",
     ]
@@ -158,31 +156,19 @@ def _hover(segment: np.void) -> str:
     return "<br>".join(lines)
 
 
-def _strip(overview: Overview, places: Sequence[int], longest: int) -> np.ndarray:
-    """How dense the entries are in each cell of the axis, against one every DENSE_BYTES."""
-    cells = np.full((len(places), STRIP_CELLS), np.nan)
-    for row, place in enumerate(places):
-        if longest:
-            cells[row] = _averages(overview.rows_of(place), longest) if overview.entries is None else _densities(overview, place, longest)
-    return cells
+def _strips(overview: Overview, places: Sequence[int], longest_bytes: int, axis_bytes: float) -> np.ndarray:
+    """The density strip of each row."""
+    gap_bytes = axis_bytes * GAP_SHARE
+    strips = [strip(overview.rows_of(place), _positions(overview, place), longest_bytes, gap_bytes) for place in places]
+    return np.array(strips, np.float32).reshape(len(places), CELLS)
 
 
-def _densities(overview: Overview, place: int, longest: int) -> np.ndarray:
-    """Of one row, from the places of its entries."""
+def _positions(overview: Overview, place: int) -> np.ndarray | None:
+    """Where a row has its entries; None where the index files are too large to be read at once."""
+    if overview.entries is None:
+        return None
     start, stop = np.searchsorted(overview.entries.partition, [place, place + 1])
-    positions = overview.entries.position[start:stop]
-    counts = np.bincount(positions * STRIP_CELLS // longest, minlength=STRIP_CELLS)[:STRIP_CELLS]
-    return np.where(counts, np.minimum(1, counts * STRIP_CELLS * DENSE_BYTES / longest), np.nan)
-
-
-def _averages(segments: np.ndarray, longest: int) -> np.ndarray:
-    """Of one row, from the number of entries in each segment: what is known where the index files are too large to be read at once."""
-    ends = np.cumsum(segments["log_bytes"])
-    centres = (np.arange(STRIP_CELLS) + 0.5) * longest / STRIP_CELLS
-    at = np.searchsorted(ends, centres, "right")
-    inside = segments[np.minimum(at, len(segments) - 1)] if len(segments) else np.zeros(STRIP_CELLS, segments.dtype)
-    known = (at < len(segments)) & (inside["offset_entries"] > 0)
-    return np.where(known, np.minimum(1, inside["offset_entries"] * DENSE_BYTES / np.maximum(inside["log_bytes"], 1)), np.nan)
+    return overview.entries.position[start:stop]
 
 
 def _title(overview: Overview) -> str:
@@ -197,7 +183,7 @@ def _title(overview: Overview) -> str:
         return f"{row.label} is indexed most densely: an entry every {units.group(round(row.sums.bytes_an_entry))} bytes"
     if not overview.total.log_bytes:
         return "No topic-partition holds a record"
-    row = min(overview.partitions, key=ORDERS["By size"])
+    row = min(overview.partitions, key=ORDERS[LARGEST])
     return f"{row.label} is the largest: {units.size(row.sums.log_bytes)} of {units.size(overview.total.log_bytes)}"
 
 
@@ -221,7 +207,7 @@ def figure(shown: BrokerMapView, mode: str) -> go.Figure:
     """Draws the view in a mode, "light" or "dark"."""
     ink = theme.colours(mode)
     rows = len(shown.rows)
-    axis_bytes = _axis_bytes(shown)
+    axis_bytes = shown.axis_bytes
     fig = go.Figure([_density(shown, ink), *_segments(shown, axis_bytes, ink), *_torn(shown, axis_bytes, ink)])
     values = _ticks(shown.longest_bytes)
     axis = {"ticks": "", "automargin": False, "fixedrange": True}
@@ -238,10 +224,10 @@ def figure(shown: BrokerMapView, mode: str) -> go.Figure:
     return fig
 
 
-def _axis_bytes(shown: BrokerMapView) -> float:
+def _axis_bytes(rows: Sequence[MapRow], longest_bytes: int) -> float:
     """What the axis stands for: the longest row and some room, more where words need it."""
-    shares = [(row.log_bytes, 1 - (WORDS_PX + CHARACTER_PX * len(row.torn)) / PLOT_PX) for row in shown.rows if row.torn]
-    return max(1.0, shown.longest_bytes / BARS_SHARE, *(log_bytes / share for log_bytes, share in shares))
+    shares = [(row.log_bytes, 1 - (WORDS_PX + CHARACTER_PX * len(row.torn)) / PLOT_PX) for row in rows if row.torn]
+    return max(1.0, longest_bytes / BARS_SHARE, *(log_bytes / share for log_bytes, share in shares))
 
 
 def _ticks(longest: int) -> list[int]:
@@ -275,7 +261,7 @@ def _hatched(shape: str, ink: Mapping[str, str], size: int, solidity: float) -> 
 
 def _trace(kind: str, bars: Sequence[Bar], look: dict, axis_bytes: float) -> go.Bar:
     """A gap of about a pixel and a half between neighbours; a bar that is all gap keeps a line's width."""
-    gap = axis_bytes * 0.0018
+    gap = axis_bytes * GAP_SHARE
     return go.Bar(
         orientation="h",
         y=[bar.row + BAR_TOP_PX / ROW_PX for bar in bars],
@@ -293,32 +279,29 @@ def _trace(kind: str, bars: Sequence[Bar], look: dict, axis_bytes: float) -> go.
 
 def _density(shown: BrokerMapView, ink: Mapping[str, str]) -> go.Heatmap:
     """One image for all strips: a thin row below each bar, and empty rows between."""
-    cells = np.full((2 * len(shown.rows), STRIP_CELLS), np.nan)
+    cells = np.full((2 * len(shown.rows), CELLS), np.nan, np.float32)
     cells[1::2] = shown.strip
     edges = [0.0]
     for row in range(len(shown.rows)):
         edges += [row + STRIP_TOP_PX / ROW_PX, row + (STRIP_TOP_PX + STRIP_PX) / ROW_PX]
     scale = [[0, ink["raised"]], [1, ink["offset"]]]
-    x = np.linspace(0, shown.longest_bytes or 1, STRIP_CELLS + 1)
+    x = np.linspace(0, shown.longest_bytes or 1, CELLS + 1)
     return go.Heatmap(z=cells, x=x, y=edges, zmin=-0.22, zmax=1, colorscale=scale, showscale=False, hoverinfo="skip", name="density")
 
 
 def _torn(shown: BrokerMapView, axis_bytes: float, ink: Mapping[str, str]) -> list:
-    """The torn end of a row, its octagon, the cross inside it, and the words."""
+    """The torn end of a row, its octagon, and the cross inside it; the words are among the notes."""
     torn = [(number, row) for number, row in enumerate(shown.rows) if row.torn]
     if not torn:
         return []
-    at = {"x": [row.log_bytes + axis_bytes * 0.0135 for _, row in torn], "y": [_middle(number) for number, _ in torn]}
+    at = {"x": [row.log_bytes + axis_bytes * MARK_AT_PX / PLOT_PX for _, row in torn], "y": [_middle(number) for number, _ in torn]}
     quiet = {"hoverinfo": "skip", "cliponaxis": False}
     sign = go.Scatter(
         **at,
         **quiet,
         name="torn marks",
-        mode="markers+text",
-        marker={"symbol": "octagon", "size": 14, "color": ink["torn"], "line": {"width": 0}},
-        text=[f"   {escape(row.torn)}" for _, row in torn],
-        textposition="middle right",
-        textfont={"size": 12.5, "color": ink["torn_text"]},
+        mode="markers",
+        marker={"symbol": "octagon", "size": MARK_PX + 1, "color": ink["torn"], "line": {"width": 0}},
     )
     cross = {"symbol": "x-thin", "size": 6, "line": {"color": ink["raised"], "width": 1.7}}
     return [
@@ -329,7 +312,7 @@ def _torn(shown: BrokerMapView, axis_bytes: float, ink: Mapping[str, str]) -> li
 
 
 def _torn_ends(torn: Sequence[tuple[int, MapRow]], width: float, ink: Mapping[str, str]) -> go.Bar:
-    pattern = {"shape": "x", "fgcolor": ink["torn"], "bgcolor": ink["torn_soft"], "size": 5, "solidity": 0.2, "fillmode": "replace"}
+    pattern = {"shape": "x", "fgcolor": ink["torn"], "bgcolor": ink["torn_soft"], "size": 4, "solidity": 0.35, "fillmode": "replace"}
     return go.Bar(
         name="torn",
         orientation="h",
@@ -355,9 +338,12 @@ def _notes(number: int, row: MapRow, axis_bytes: float, ink: Mapping[str, str]) 
     gap = _note(row.gap, y, 12.5, ink["offset_text" if row.dense else "ink_2"], "right") | {"xref": "paper", "x": 1, "xshift": RIGHT_PX}
     if _short(row.name) != row.name:
         name["hovertext"] = escape(row.name)
-    if row.log_bytes:
-        return [name, gap]
-    return [name, gap, _note("empty", y, 12, ink["ink_3"], "left") | {"x": axis_bytes * 0.003}]
+    if not row.log_bytes:
+        return [name, gap, _note("empty", y, 12, ink["ink_3"], "left") | {"x": 0, "xshift": EMPTY_PX}]
+    if row.torn:
+        words = {"x": row.log_bytes + axis_bytes * MARK_AT_PX / PLOT_PX, "xshift": MARK_PX / 2 + WORDS_AFTER_PX}
+        return [name, gap, _note(row.torn, y, 12.5, ink["torn_text"], "left") | words]
+    return [name, gap]
 
 
 def _short(name: str) -> str:
@@ -366,7 +352,7 @@ def _short(name: str) -> str:
 
 def _note(text: str, y: float, size: float, colour: str, anchor: str) -> dict:
     font = {"size": size, "color": colour}
-    return {"text": escape(text), "y": y, "yanchor": "middle", "xanchor": anchor, "font": font, "showarrow": False, "borderpad": 0}
+    return {"text": escape(text), "y": y, "yanchor": "middle", "xanchor": anchor, "font": font, "showarrow": False, "borderpad": 0, "borderwidth": 0}
 
 
 def _axis_title(ink: Mapping[str, str]) -> list[dict]:

@@ -169,7 +169,7 @@ def _segments(read: "Catalog") -> dict[str, list]:
 def _broker_map(key: str, stamp: int | None, order: str, page: int, mode: str, _here: Listed) -> "Drawn":
     from kafkaviz.figures import broker_map as chart  # plotly takes half a second to import: what stands above the map need not wait
 
-    return chart.drawn(chart.view(overview(_here), order, page * chart.ROWS, torn(_here)), mode)
+    return chart.drawn(chart.view(overview(_here), order, page, torn(_here)), mode)
 
 
 def broker_map(here: Listed, order: str, page: int, mode: str) -> "Drawn":

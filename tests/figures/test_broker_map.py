@@ -8,7 +8,7 @@ import pytest
 
 from kafkaviz.analyse import overview
 from kafkaviz.analyse.overview import Overview
-from kafkaviz.figures import broker_map
+from kafkaviz.figures import broker_map, density_strip, map_rows
 from kafkaviz.log.broker import open_broker
 from tests.analyse.test_overview import make_segment
 
@@ -73,39 +73,33 @@ def test_bars_follow_one_another_to_scale(known):
 def test_hover_gives_the_exact_row(known):
     """Name, state, bytes and counts; what is not read yet is a dash."""
     assert broker_map.view(known).bars[0].hover == (
-        "<b>00000000000000000000</b>, closed<br>1\u202f600 B in – batches, – records<br>3 offset, 1 time entries"
+        "<b>orders-0</b> 00000000000000000000, closed<br>1\u202f600 B in – batches, – records<br>3 offset, 1 time entries"
     )
     assert broker_map.view(torn(known, "orders-0", 45)).bars[1].hover.endswith("<br>the last 45 B are no batch")
 
 
-def test_the_strip_shows_where_entries_are(known):
-    """A cell with entries is as dark as they are close; a cell without is empty."""
+def test_strips_stand_below_their_rows(known):
+    """One for each row, dark where its entries are; where only numbers are known, one shade a segment."""
     strip = broker_map.view(known).strip
-    assert strip.shape == (4, broker_map.STRIP_CELLS)
-    cell = known.total.segments and 2400 / broker_map.STRIP_CELLS
-    assert np.flatnonzero(~np.isnan(strip[0])).tolist() == [int(at / cell) for at in (400, 800, 1200, 2000, 2100, 2200)]
-    assert (strip[0][~np.isnan(strip[0])] == 1).all()
-    assert np.isnan(strip[3]).all()
+    assert strip.shape == (4, density_strip.CELLS) and np.isnan(strip[3]).all()
+    assert 0 < np.count_nonzero(~np.isnan(strip[0])) < density_strip.CELLS
+    counted = broker_map.view(replace(known, entries=None)).strip
+    assert np.count_nonzero(~np.isnan(counted[0])) > 0.99 * density_strip.CELLS - 4 and (counted[0][:400] == 1).all()
 
 
-def test_a_sparse_cell_is_paler(tmp_path):
-    """One entry in 4000 bytes is three tenths of one every 1200; two are six tenths."""
-    make_segment(tmp_path / "sparse-0", 0, 4000 * broker_map.STRIP_CELLS, [100, 8000, 9000])
-    strip = broker_map.view(overview.with_entries(overview.inventory(open_broker(tmp_path / "sparse-0")))).strip
-    assert strip[0][[0, 2]] == pytest.approx([0.3, 0.6]) and np.isnan(strip[0][1])
-
-
-def test_a_strip_without_positions_shows_each_segments_average(known):
-    """Large indexes are counted by the pipeline: then the strip is one shade a segment."""
-    counted = replace(known, entries=None)
-    strip = broker_map.view(counted).strip
-    first, second = strip[0][:160], strip[0][160:]
-    assert first == pytest.approx(np.full(160, 1.0)) and second == pytest.approx(np.full(80, 1.0))
-    sparse = known.segments.copy()
-    sparse["log_bytes"] *= 1000
-    strip = broker_map.view(replace(known, segments=sparse, entries=None)).strip
-    assert strip[0][0] == pytest.approx(3 * 1200 / 1_600_000) and strip[0][200] == pytest.approx(3 * 1200 / 800_000)
-    assert strip[1][0] == pytest.approx(1200 / 1_000_000) and np.isnan(strip[1][110]) and np.isnan(strip[3]).all()
+def test_a_strip_ends_with_its_bar(known):
+    """Never beyond it, as both are drawn, and less than a cell before it."""
+    view = broker_map.view(replace(known, entries=None))
+    figure = broker_map.figure(view, "light")
+    ends = {}
+    for trace in figure.data:
+        if trace.type == "bar" and trace.customdata:
+            for y, base, x in zip(trace.y, trace.base, trace.x, strict=True):
+                ends[int(y)] = max(ends.get(int(y), 0), base + x)
+    cell = view.longest_bytes / density_strip.CELLS
+    for row in (0, 2):  # whose last segment has entries
+        last = np.flatnonzero(~np.isnan(view.strip[row]))[-1]
+        assert last * cell < ends[row] <= (last + 1) * cell
 
 
 def test_the_title_says_what_is_most_worth_knowing(known):
@@ -120,10 +114,17 @@ def test_the_title_says_what_is_most_worth_knowing(known):
 
 def test_only_a_page_of_rows_is_shown(known, monkeypatch):
     """The next rows of the chosen order, on an axis of their own."""
-    monkeypatch.setattr(broker_map, "ROWS", 2)
-    view = broker_map.view(known, first=2)
+    monkeypatch.setattr(map_rows, "AT_ONCE", 2)
+    view = broker_map.view(known, page=1)
     assert names(view) == ["__consumer_offsets-3", "old-0 (deleted)"]
-    assert (view.first, view.all_rows, view.longest_bytes) == (2, 4, 240)
+    assert view.longest_bytes == 240
+
+
+def test_names_in_the_hover_are_no_markup(tmp_path):
+    """Plotly reads some tags in a hover text; a directory's name is shown as it is."""
+    make_segment(tmp_path / "a<b>c-0", 0, 10, [])
+    bar = broker_map.view(overview.inventory(open_broker(tmp_path))).bars[0]
+    assert bar.hover.startswith("<b>a&lt;b&gt;c-0</b> 0000")
 
 
 def test_a_row_with_too_many_segments_is_one_bar(known, monkeypatch):
@@ -131,7 +132,7 @@ def test_a_row_with_too_many_segments_is_one_bar(known, monkeypatch):
     monkeypatch.setattr(broker_map, "BARS_A_ROW", 1)
     bars = broker_map.view(known).bars
     assert [(bar.row, bar.size_bytes, bar.kind, bar.base_offset) for bar in bars[:2]] == [(0, 2400, "many", 0), (1, 1200, "many", 0)]
-    assert bars[0].hover.startswith("<b>2 segments</b>")
+    assert bars[0].hover.startswith("<b>orders-0</b>, 2 segments")
     assert bars[2].kind == "active"
 
 
@@ -157,7 +158,9 @@ def test_the_figure_draws_the_view(known, mode):
     assert drawn == sorted((bar.start_byte, bar.directory, str(bar.base_offset)) for bar in view.bars)
     assert list(traces["closed"].x) == pytest.approx([1600], rel=0.01)
     assert np.array_equal(np.array(traces["density"].z)[1::2], view.strip, equal_nan=True)
-    assert list(traces["torn marks"].text) == ["   45 bytes that do not belong"]
+    words = next(note for note in figure.layout.annotations if note.text == "45 bytes that do not belong")
+    mark = traces["torn marks"]
+    assert words.x == mark.x[0] and words.xshift == (mark.marker.size - 1) / 2 + 6  # an octagon is a pixel narrower than its size
     assert {note.text for note in figure.layout.annotations} >= {row.name for row in view.rows} | {row.gap for row in view.rows}
     assert figure.layout.xaxis.range[1] > view.longest_bytes
 
@@ -174,8 +177,9 @@ def test_words_behind_a_torn_end_have_room(known):
     """They end before the numbers at the right, also behind the longest row."""
     words = "512 zero bytes at the end"
     view = broker_map.view(torn(known, "orders-0", 512), torn={("orders-0", 30): words})
-    axis = broker_map._axis_bytes(view)
-    assert 2400 / axis * broker_map.PLOT_PX + broker_map.WORDS_PX + broker_map.CHARACTER_PX * len(words) <= broker_map.PLOT_PX + 1
+    assert (
+        2400 / view.axis_bytes * broker_map.PLOT_PX + broker_map.WORDS_PX + broker_map.CHARACTER_PX * len(words) <= broker_map.PLOT_PX + 1
+    )
 
 
 def test_an_empty_broker_is_drawn_too(tmp_path):
@@ -192,7 +196,8 @@ def test_an_empty_topic_partition_says_so(tmp_path):
     make_segment(tmp_path / "void-0", 0, 0, [])
     view = broker_map.view(overview.with_entries(overview.inventory(open_broker(tmp_path / "void-0"))))
     assert view.title == "No topic-partition holds a record"
-    assert "empty" in [note.text for note in broker_map.figure(view, "light").layout.annotations]
+    word = next(note for note in broker_map.figure(view, "light").layout.annotations if note.text == "empty")
+    assert (word.x, word.xshift) == (0, broker_map.EMPTY_PX) and broker_map.EMPTY_PX > broker_map.GAP_SHARE * broker_map.PLOT_PX + 3
 
 
 def test_long_names_keep_their_end(tmp_path):

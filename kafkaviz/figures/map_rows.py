@@ -1,0 +1,25 @@
+"""Which rows of the broker map are shown at once, and in which order; apart from the drawing, so that a page knows it without Plotly."""
+
+import math
+from collections.abc import Sequence
+
+from kafkaviz.analyse.overview import Row
+
+AT_ONCE = 60  # the page turns them
+ORDERS = {
+    "By size": lambda row: (-row.sums.log_bytes, row.directory),
+    "By density": lambda row: (row.sums.bytes_an_entry or math.inf, row.directory),
+    "By name": lambda row: row.directory,
+}
+LARGEST, DENSEST, NAMED = ORDERS
+
+
+def places(rows: Sequence[Row], order: str, page: int = 0) -> list[int]:
+    """The places in `rows` of those that a page shows, in one of ORDERS; pages count from 0."""
+    ordered = sorted(range(len(rows)), key=lambda place: ORDERS[order](rows[place]))
+    return ordered[page * AT_ONCE : (page + 1) * AT_ONCE]
+
+
+def pages(count: int) -> int:
+    """How many pages that many rows take."""
+    return max(1, -(-count // AT_ONCE))
