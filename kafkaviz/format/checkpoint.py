@@ -1,4 +1,4 @@
-"""The small text files of a broker directory: checkpoints, properties, a partition's topic id.
+"""The small text files of a broker directory: checkpoints, properties, a partition's topic id, the state of a quorum.
 
 A checkpoint is a version, a count and that many lines; recovery-point-offset-checkpoint may read, line by line:
 0, 2, "orders 0 38736", "orders 1 4795".
@@ -23,6 +23,10 @@ _KEY = re.compile(r"(?:\\.|[^\\=: \t\f])*")
 _SEPARATOR = re.compile(r"[ \t\f]*[=:]?[ \t\f]*")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.|$)")
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+_QUORUM_FIELDS = {  # of quorum-state, by data version; fields that are not named are passed over
+    0: {"clusterId": str, "leaderId": int, "leaderEpoch": int, "votedId": int, "appliedOffset": int, "currentVoters": list},
+    1: {"leaderId": int, "leaderEpoch": int, "votedId": int, "votedDirectoryId": str},
+}
 Parsed = TypeVar("Parsed")
 
 
@@ -35,6 +39,21 @@ class PartitionMetadata:
 
     version: int
     topic_id: str
+
+
+@dataclass(frozen=True)
+class QuorumState:
+    """quorum-state: whom this node of the metadata quorum follows or voted for.
+
+    leader_id and voted_id: -1 for none. voted_directory_id: of data version 1 (KIP-853); voters: the ids, of data version 0.
+    """
+
+    data_version: int
+    leader_id: int
+    leader_epoch: int
+    voted_id: int
+    voted_directory_id: str | None = None
+    voters: tuple[int, ...] = ()
 
 
 def parse_offsets(text: str | bytes) -> dict[tuple[str, int], int]:
@@ -85,8 +104,35 @@ def parse_clean_shutdown(text: str | bytes) -> dict | None:
     CorruptBytes if it is not a JSON object; a broker then takes its former epoch as unknown, and the stop still as a clean one.
     """
     data = _bytes(text)
-    if not data.strip():
-        return None
+    return _json_object(data) if data.strip() else None
+
+
+def parse_quorum_state(text: str | bytes) -> QuorumState:
+    """The state in the first line of quorum-state; CorruptBytes where FileQuorumStateStore of Kafka 4.3 refuses the file."""
+    _, line = next(_lines(_bytes(text)), (0, ""))
+    if not line:
+        raise CorruptBytes(0, "File ended prematurely.")
+    body = _json_object(line.encode())
+    if "data_version" not in body:
+        raise CorruptBytes(0, "there is no data_version field")
+    version = body["data_version"] if type(body["data_version"]) is int else 0  # Jackson's shortValue of anything else
+    if version not in _QUORUM_FIELDS:
+        raise CorruptBytes(0, f"data_version ({version}) is not within the min (0) and max ({max(_QUORUM_FIELDS)}) supported version")
+    for name, kind in _QUORUM_FIELDS[version].items():
+        if name not in body:
+            raise CorruptBytes(0, f"unable to locate field '{name}', which is mandatory in version {version}")
+        if type(body[name]) is not kind:
+            raise CorruptBytes(0, f"the field '{name}' is no {kind.__name__}")
+    voters = [one.get("voterId") if isinstance(one, dict) else None for one in body.get("currentVoters") or []] if version == 0 else []
+    if any(type(voter) is not int for voter in voters):
+        raise CorruptBytes(0, "a voter has no voterId")
+    return QuorumState(
+        version, body["leaderId"], body["leaderEpoch"], body["votedId"], body["votedDirectoryId"] if version else None, tuple(voters)
+    )
+
+
+def _json_object(data: bytes) -> dict:
+    """The object that the bytes hold; CorruptBytes if they hold anything else."""
     try:
         body = json.loads(data)
     except (ValueError, RecursionError) as fault:

@@ -6,11 +6,12 @@ from hypothesis import strategies as st
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint
-from kafkaviz.format.checkpoint import PartitionMetadata
+from kafkaviz.format.checkpoint import PartitionMetadata, QuorumState
 
 PARSERS = [
     checkpoint.parse_offsets, checkpoint.parse_leader_epochs, checkpoint.parse_properties,
     checkpoint.parse_partition_metadata, checkpoint.parse_clean_shutdown,
+    checkpoint.parse_quorum_state,
 ]
 
 
@@ -141,3 +142,39 @@ def test_no_bytes_break_a_parser(parse, text):
         parse(text)
     except CorruptBytes as fault:
         assert 0 <= fault.position <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [
+        ('{"leaderId":1,"leaderEpoch":1,"votedId":-1,"votedDirectoryId":"AAAAAAAAAAAAAAAAAAAAAA","data_version":1}',
+         QuorumState(1, 1, 1, -1, "AAAAAAAAAAAAAAAAAAAAAA")),
+        ('{"clusterId":"","leaderId":0,"leaderEpoch":1,"votedId":-1,"appliedOffset":0,"currentVoters":[{"voterId":0}],"data_version":0}',
+         QuorumState(0, 0, 1, -1, None, (0,))),
+        ('{"leaderId":1,"leaderEpoch":1,"votedId":3,"votedDirectoryId":"tpx8pd1IQDqJwMfGzXj6GA","data_version":1,"more":1}\nx',
+         QuorumState(1, 1, 1, 3, "tpx8pd1IQDqJwMfGzXj6GA")),
+    ],
+)  # fmt: skip
+def test_the_state_of_a_quorum(text, state):
+    """quorum-state as 4.3.1 and 3.9.0 wrote it; what follows the first line, and fields that are not known, are passed over."""
+    assert checkpoint.parse_quorum_state(text) == state
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "File ended prematurely."), ("x", "the body is not JSON"), ("[]", "the body is not a JSON object"),
+        ("{}", "there is no data_version field"),
+        ('{"data_version":2}', "data_version (2) is not within the min (0) and max (1) supported version"),
+        ('{"data_version":1}', "unable to locate field 'leaderId', which is mandatory in version 1"),
+        ('{"data_version":"1"}', "unable to locate field 'clusterId', which is mandatory in version 0"),
+        ('{"leaderId":"a","leaderEpoch":1,"votedId":3,"votedDirectoryId":"","data_version":1}', "the field 'leaderId' is no int"),
+        ('{"clusterId":"","leaderId":0,"leaderEpoch":1,"votedId":-1,"appliedOffset":0,"currentVoters":[7],"data_version":0}',
+         "a voter has no voterId"),
+    ],
+)  # fmt: skip
+def test_a_bad_state_of_a_quorum_is_told(text, words):
+    """Where Kafka 4.3.1 raises, in its words if it has any that help."""
+    with pytest.raises(CorruptBytes) as bad:
+        checkpoint.parse_quorum_state(text)
+    assert words in bad.value.what
