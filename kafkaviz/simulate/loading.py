@@ -73,6 +73,18 @@ class Loading:
             pass
         return (*self._steps.values(), *self._snapshot_steps())
 
+    def files(self) -> dict[str, StoredFile]:
+        """The directory as run() would leave it, without the producer snapshots; the last segment's indexes at their entries."""
+        return {name: file for name, file in self._files.items() if not name.endswith(".snapshot")}
+
+    def snapshots(self) -> list[int]:
+        """The offsets of the producer snapshots that run() would leave."""
+        return sorted(self._snapshots.known)
+
+    def log_end_offset(self) -> int:
+        """One past the last offset that run() would leave."""
+        return self._log_end()
+
     # ---- 1 and 2: what compaction, splits and deletions left behind
 
     def _put_leftovers_away(self) -> None:

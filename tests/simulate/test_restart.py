@@ -1,0 +1,106 @@
+"""The load of one log, held against Kafka 4.3.1's own loader on small changes of real partition directories."""
+
+import gzip
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.simulate.config import IndexConfig, profile
+from kafkaviz.simulate.loading import Loading
+from kafkaviz.simulate.steps import ACTIONS, CAUSES, Step
+from kafkaviz.simulate.stored import StoredLog, in_memory
+
+ENTRY_BYTES = {".index": 8, ".timeindex": 12}
+NEWEST = profile((4, 3, 1))
+DATA = Path(__file__).parents[1] / "data" / "restarts.jsonl.gz"
+with gzip.open(DATA, "rt") as file:
+    RECORDED = [json.loads(line) for line in file]
+
+
+def changed(files: dict[str, bytes], changes: list[list]) -> dict[str, bytes]:
+    """The files after the changes of a line."""
+    files = dict(files)
+    for change, name, *rest in changes:
+        if change == "remove":
+            del files[name]
+        elif change == "rename":
+            files[rest[0]] = files.pop(name)
+        elif change == "copy":
+            files[rest[0]] = files[name]
+        elif change == "truncate":
+            files[name] = files[name][: rest[0]].ljust(rest[0], b"\0")
+        elif change == "append":
+            files[name] += bytes.fromhex(rest[0])
+        elif change == "put":
+            data = bytes.fromhex(rest[1])
+            files[name] = files[name][: rest[0]] + data + files[name][rest[0] + len(data) :]
+        else:
+            files[name] = bytes.fromhex(rest[0])
+    return files
+
+
+def loading(line: dict, broker: Path) -> Loading:
+    """The load of a line's directory."""
+    original = {path.name: path.read_bytes() for path in (broker / line["source"][1]).iterdir() if path.name[0].isdigit()}
+    files = tuple(in_memory(name, data) for name, data in changed(original, line["changes"]).items())
+    config = IndexConfig(line["index_interval_bytes"], line["segment_index_bytes"])
+    return Loading(StoredLog("t-0", files, config, line["recovery_point"], line["log_start_offset"]), line["clean"], NEWEST)
+
+
+def in_use(line: dict, load: Loading) -> dict[str, list | None]:
+    """The files as a running broker has them: the indexes of the last segment are as long as they may grow."""
+    files = load.files()
+    last = max(name for name in files if name.endswith(".log"))[:-4]
+    found: dict[str, list | None] = {f"{offset:020d}.snapshot": None for offset in load.snapshots()}
+    for name, one in files.items():
+        content, entry_bytes = one.content(), ENTRY_BYTES.get(name.removeprefix(last))
+        size = line["segment_index_bytes"] // entry_bytes * entry_bytes if entry_bytes else len(content)
+        found[name] = [size, hashlib.sha256(content.rstrip(b"\0")).hexdigest()[:16]]
+    return found
+
+
+def emptied(steps: tuple[Step, ...]) -> set[str]:
+    """The indexes of a segment that was emptied: behind their 0 entries a running broker still has what was there, up to its stop."""
+    return {Path(step.file).name for step in steps if step.cause == "invalid-offset" and step.action == "rebuild"}
+
+
+def sized(files: dict[str, list | None]) -> list[tuple[str, list]]:
+    """The files whose content is compared: all but the producer snapshots, which may hold a time."""
+    return [(name, one) for name, one in files.items() if one]
+
+
+def without_times(message: str) -> str:
+    return re.sub(r"lastModifiedTime=\d+", "", message)
+
+
+@pytest.mark.parametrize("line", RECORDED, ids=lambda line: str(line["id"]))
+def test_a_load_does_what_kafkas_loader_did(line, request):
+    """The exception in its words, or every file that is left, its size and its bytes, and the log's end."""
+    load = loading(line, request.getfixturevalue(line["source"][0]))
+    steps = load.run()
+    failures = [step for step in steps if step.action == "fail"]
+    if "error" in line:
+        assert [without_times(step.error) for step in failures] == [without_times(line["error"])]
+        assert failures[0].way_out and failures[0].file.startswith("t-0/")
+    else:
+        assert not failures and load.log_end_offset() == line["log_end"]
+        ours, passed_over = in_use(line, load), emptied(steps)
+        assert ours.keys() == line["files"].keys() and {name: size for name, (size, _) in sized(ours)} == {
+            name: size for name, (size, _) in sized(line["files"])
+        }
+        assert {name: one for name, one in ours.items() if name not in passed_over} == {
+            name: one for name, one in line["files"].items() if name not in passed_over
+        }
+    assert {step.action for step in steps} <= set(ACTIONS) and {step.cause for step in steps} <= CAUSES.keys()
+
+
+def test_the_recorded_loads_cover_what_a_load_can_do(clean, damaged):
+    """Among the lines there are loads that succeed and fail, and nearly every cause of a step."""
+    brokers = {"clean": clean, "damaged": damaged}
+    causes = {step.cause for line in RECORDED for step in loading(line, brokers[line["source"][0]]).run()}
+    by_broker = {"unflushed", "metadata-log", "directory-deleted", "directory-stray", "directory-name", "directory-twice", "exception"}
+    assert CAUSES.keys() - causes <= by_broker
+    assert {"error" in line for line in RECORDED} == {True, False}
