@@ -3,6 +3,10 @@
 import argparse
 import os
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kafkaviz.commands.dumping.options import Options
 
 EPILOG = """\
 Prints what kafka-dump-log of Kafka 4.3.1 prints, stderr and exit status included, without frames of its stack, and writes
@@ -61,10 +65,9 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.commands.dumping import json_lines, text
     from kafkaviz.commands.dumping.console import Console, ReaderGone
 
-    options = _options(args)
     console = Console(sys.stdout.buffer, sys.stderr.buffer)
     try:
-        status = (json_lines if args.json else text).dump(options, console)
+        status = (json_lines if args.json else text).dump(options(args), console)
         console.flush()
     except ReaderGone:  # who reads has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -72,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     return status
 
 
-def _options(args: argparse.Namespace):
+def options(args: argparse.Namespace) -> "Options":
     """The options as values, what one implies included; ends with the usage where no file was named."""
     from kafkaviz.commands.dumping.java import split_list
     from kafkaviz.commands.dumping.options import DECODERS, MAX_INT, MAX_MESSAGE_BYTES, STRING_DECODER, Options

@@ -8,7 +8,7 @@ from kafkaviz.commands.dumping.console import Console
 from kafkaviz.commands.dumping.decoders import control_text, decoder
 from kafkaviz.commands.dumping.options import Options
 from kafkaviz.commands.dumping.report import Report
-from kafkaviz.format import batch
+from kafkaviz.format import batch, legacy
 from kafkaviz.format.batch import MAGIC_2
 from kafkaviz.format.batch_records import BatchRecord, until_fault
 
@@ -30,10 +30,10 @@ class RecordLines:
         records, fault = until_fault(data)
         is_control = bool(batch.is_control(row.reshape(1))[0])
         time_label = f"{TIMESTAMP_TYPES[int(timestamp_type(row.reshape(1))[0])]}: "
-        for record in records:
+        for place, record in enumerate(records):
             self._check(record.offset)
             if not self._options.skip_record_metadata:
-                console.write(_metadata(record, time_label))
+                console.write(_metadata(record, time_label, _sizes(record, place, data)))
             console.write(self._content(record, is_control) + b"\n")
         if fault:
             raise death.of_records(fault.what, row["magic"] < MAGIC_2, int(row["position"]) + fault.position)
@@ -55,10 +55,17 @@ class RecordLines:
         return b"".join([b"| " if bare and shown else b" " if shown else b"", b" ".join(shown)])
 
 
-def _metadata(record: BatchRecord, time_label: str) -> bytes:
+def _sizes(record: BatchRecord, place: int, data: bytes) -> tuple[int, int]:
+    """The sizes of key and value, -1 for null; a message of magic 0 or 1 shows what it stores, which damage may have made lower."""
+    if record.is_valid is False:
+        stored = legacy.read(data).rows[place]
+        return int(stored["key_size_bytes"]), int(stored["value_size_bytes"])
+    return -1 if record.key is None else len(record.key), -1 if record.value is None else len(record.value)
+
+
+def _metadata(record: BatchRecord, time_label: str, sizes: tuple[int, int]) -> bytes:
     """| offset: 7 CreateTime: 1790000000000 keySize: -1 valueSize: 5, and what the magic adds."""
-    key_bytes = -1 if record.key is None else len(record.key)
-    value_bytes = -1 if record.value is None else len(record.value)
+    key_bytes, value_bytes = sizes
     told = f"| offset: {record.offset} {time_label}{record.timestamp_ms} keySize: {key_bytes} valueSize: {value_bytes}"
     if record.crc is not None:
         return f"{told} isValid: {'true' if record.is_valid else 'false'} crc: {record.crc}".encode()

@@ -1,0 +1,197 @@
+"""JSON lines hold what a file holds, go on past damage, and say the same as the text."""
+
+import base64
+import gzip
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format.txn_index import ENTRY as ABORTED
+from tests.commands.dumping.running import dumped, json_dumped
+
+BASE = "00000000000000000000"
+
+
+def kinds(lines: list[dict], kind: str) -> list[dict]:
+    return [{name: value for name, value in line.items() if name != "kind"} for line in lines if line["kind"] == kind]
+
+
+@pytest.fixture
+def segment(data, tmp_path) -> Path:
+    """A copy of a small real segment, to be damaged: batches at 0, 109, 370 and on."""
+    shutil.copytree(data / "kafka-4.3.1" / "nulls-0", tmp_path / "nulls-0")
+    return tmp_path / "nulls-0"
+
+
+def test_a_batch_and_its_records(segment):
+    """Every field of the first batch, and of its two records."""
+    lines = json_dumped(segment, "--print-data-log", f"{BASE}.log")
+    assert lines[:4] == [
+        {"kind": "file", "path": f"{BASE}.log", "format": "log", "size_bytes": 10479},
+        {
+            "kind": "batch", "position": 0, "size_bytes": 109, "base_offset": 0, "last_offset": 1, "leader_epoch": 0, "magic": 2,
+            "codec": "none", "timestamp_type": "CreateTime", "is_transactional": False, "is_control": False, "delete_horizon_ms": None,
+            "record_count": 2, "base_timestamp_ms": 1790000000000, "max_timestamp_ms": 1790000000001, "producer_id": None,
+            "producer_epoch": None, "base_sequence": None, "crc": 1225212743, "crc_valid": True,
+        },
+        {
+            "kind": "record", "offset": 0, "timestamp_ms": 1790000000000, "sequence": None, "key": None,
+            "value": base64.b64encode(b"value without key").decode(), "headers": [], "control": None,
+        },
+        {
+            "kind": "record", "offset": 1, "timestamp_ms": 1790000000001, "sequence": None,
+            "key": base64.b64encode(b"key-without-value").decode(), "value": None, "headers": [], "control": None,
+        },
+    ]  # fmt: skip
+    assert len(kinds(lines, "record")) == 120
+
+
+def test_records_are_shown_when_asked_for(segment):
+    """Without the option, batches alone."""
+    assert {line["kind"] for line in json_dumped(segment, f"{BASE}.log")} == {"file", "batch"}
+
+
+def test_a_marker_says_what_it_ends(damaged):
+    """The record of a control batch has its meaning beside its bytes."""
+    lines = json_dumped(damaged, "--print-data-log", f"transfers-0/{BASE}.log")
+    told = [record["control"] for record in kinds(lines, "record") if record["control"]]
+    assert {"type": "COMMIT", "version": 0, "coordinatorEpoch": 0} in told
+    assert {"type": "ABORT", "version": 0, "coordinatorEpoch": 0} in told
+
+
+@pytest.mark.parametrize("name", ["damaged", "clean"])
+def test_batches_and_records_are_those_of_the_text(name, request):
+    """Positions, offsets, counts and checksums of a whole directory's logs, against the text that Kafka's words check."""
+    directory = request.getfixturevalue(name)
+    for path in sorted(directory.glob("__*/*.log")):
+        told = dumped(directory, ["--deep-iteration", str(path.relative_to(directory))]).out.decode("utf-8", "replace")
+        lines = json_dumped(directory, "--print-data-log", str(path.relative_to(directory)))
+        batches = [(b["base_offset"], b["position"], b["size_bytes"], b["crc"]) for b in kinds(lines, "batch")]
+        found = re.findall(r"^baseOffset: (\d+) .* position: (\d+) .* size: (\d+) .* crc: (\d+) ", told, re.MULTILINE)
+        assert batches == [tuple(map(int, numbers)) for numbers in found]
+        assert [r["offset"] for r in kinds(lines, "record")] == [int(n) for n in re.findall(r"^\| offset: (\d+)", told, re.MULTILINE)]
+
+
+def test_messages_of_old_magic_have_fewer_fields(data, tmp_path):
+    """What magic 0 and 1 do not have is null: a wrapper's base offset is that of the first message in it."""
+    with gzip.open(data / "legacy_logs.jsonl.gz", "rt") as lines:
+        stretches = {line["file"].partition("/")[0]: bytes.fromhex(line["hex"]) for line in map(json.loads, lines) if line["start"] == 0}
+    (tmp_path / f"{BASE}.log").write_bytes(stretches["v0.gzip-0"])
+    found = json_dumped(tmp_path, "--print-data-log", f"{BASE}.log")
+    first = kinds(found, "batch")[0]
+    assert (first["base_offset"], first["magic"], first["codec"], first["timestamp_type"]) == (0, 0, "gzip", "NoTimestampType")
+    names = ("leader_epoch", "is_transactional", "record_count", "base_timestamp_ms", "max_timestamp_ms", "producer_id", "base_sequence")
+    assert {first[name] for name in names} == {None}
+    assert kinds(found, "record")[0]["timestamp_ms"] is None
+    (tmp_path / f"{BASE}.log").write_bytes(stretches["v1.none-0"])
+    first = kinds(json_dumped(tmp_path, f"{BASE}.log"), "batch")[0]
+    assert (first["base_offset"], first["last_offset"], first["timestamp_type"]) == (0, 0, "CreateTime")
+
+
+@pytest.mark.parametrize(
+    ("tail", "code"),
+    [(bytes(30), "log-zero-tail"), (bytes(9), "log-zero-tail"), (b"\xff" * 40, "batch-bad-length"), (None, "log-torn-tail")],
+)
+def test_a_tail_is_a_problem_and_no_death(segment, tail, code):
+    """Zeros are unwritten bytes too; a torn batch begins like the next one."""
+    log = segment / f"{BASE}.log"
+    whole = log.read_bytes()
+    log.write_bytes(whole[:-10] if tail is None else whole + tail)
+    lines = json_dumped(segment, f"{BASE}.log")
+    [found] = kinds(lines, "problem")
+    end = max(batch["position"] + batch["size_bytes"] for batch in kinds(lines, "batch"))
+    assert (found["code"], found["position"], found["size_bytes"]) == (code, end, log.stat().st_size - end)
+    expected = [{"position": end, "size_bytes": len(tail)}] if code == "log-zero-tail" else []
+    assert kinds(lines, "unwritten") == expected
+
+
+@pytest.mark.parametrize(
+    ("position", "value", "code"),
+    [(90, 0xFF, "batch-crc-mismatch"), (16, 0xFF, "batch-bad-magic"), (16, 9, "batch-bad-magic"), (22, 6, "decompress-failed")],
+)
+def test_a_batch_that_is_wrong_is_named_and_passed(segment, position, value, code):
+    """One problem, and all batches."""
+    log = segment / f"{BASE}.log"
+    count = len(kinds(json_dumped(segment, f"{BASE}.log"), "batch"))
+    data = bytearray(log.read_bytes())
+    data[position] = value
+    log.write_bytes(data)
+    lines = json_dumped(segment, f"{BASE}.log")
+    assert [(found["code"], found["position"], found["size_bytes"]) for found in kinds(lines, "problem")] == [(code, 0, 109)]
+    assert len(kinds(lines, "batch")) == count
+
+
+def test_a_record_that_cannot_be_read_is_named_and_passed(segment):
+    """The records before it, the problem, and those of the next batches."""
+    log = segment / f"{BASE}.log"
+    data = bytearray(log.read_bytes())
+    data[61 + 24] = 0x60  # the length of the second record
+    log.write_bytes(data)
+    lines = json_dumped(segment, "--print-data-log", f"{BASE}.log")
+    assert [found["code"] for found in kinds(lines, "problem")] == ["batch-crc-mismatch", "record-malformed"]
+    assert [record["offset"] for record in kinds(lines, "record")[:3]] == [0, 2, 3]
+
+
+def test_entries_and_slots_never_written(damaged):
+    """An index whose end is zeros, one that was cut, one that leads astray."""
+    lines = json_dumped(damaged, f"metrics-0/{BASE[:-4]}2401.index", f"metrics-0/{BASE}.index", f"bookings-0/{BASE[:-3]}858.index")
+    files = [place for place, line in enumerate(lines) if line["kind"] == "file"]
+    zeroed, cut, wrong = lines[: files[1]], lines[files[1] : files[2]], lines[files[2] :]
+    assert kinds(zeroed, "offset_entry")[0]["slot"] == 0 and len(kinds(zeroed, "offset_entry")) == 13
+    assert kinds(zeroed, "unwritten") == [{"position": 104, "size_bytes": 112}]
+    assert [(found["code"], found["position"], found["size_bytes"]) for found in kinds(cut, "problem")] == [
+        ("index-size-not-multiple", 208, 5)
+    ]
+    assert [(found["code"], found["position"], found["message"]) for found in kinds(wrong, "problem")] == [
+        ("index-offset-mismatch", 24, "Index offset: 949, log offset: 1025")
+    ]
+
+
+def test_time_entries_that_do_not_fit(damaged):
+    """A timestamp changed: it is not that of its batch, and the next one is below it."""
+    lines = json_dumped(damaged, f"bookings-0/{BASE[:-4]}1721.timeindex")
+    assert kinds(lines, "time_entry")[2] == {"slot": 2, "timestamp_ms": 1793087651220, "relative_offset": 66, "offset": 1787}
+    assert [(found["code"], found["position"]) for found in kinds(lines, "problem")] == [
+        ("timeindex-timestamp-mismatch", 24),
+        ("timeindex-not-monotonic", 36),
+    ]
+
+
+def test_an_index_without_its_log_is_still_shown(segment):
+    """Its entries, and that nothing can be checked."""
+    (segment / f"{BASE}.log").unlink()
+    lines = json_dumped(segment, f"{BASE}.index")
+    assert [found["code"] for found in kinds(lines, "problem")] == ["orphan-index"]
+    assert kinds(lines, "offset_entry")
+
+
+def test_producers_and_aborted_transactions(damaged):
+    """-1 where it stands for none is null."""
+    [first, *_] = kinds(json_dumped(damaged, f"transfers-0/{BASE[:-4]}1175.snapshot"), "producer")
+    assert set(first) == {
+        "producer_id", "producer_epoch", "last_sequence", "last_offset", "offset_delta", "timestamp_ms", "coordinator_epoch",
+        "current_txn_first_offset",
+    }  # fmt: skip
+    assert first["current_txn_first_offset"] is None or first["current_txn_first_offset"] >= 0
+    lines = json_dumped(damaged, f"transfers-0/{BASE[:-3]}320.txnindex")
+    size_bytes = (damaged / f"transfers-0/{BASE[:-3]}320.txnindex").stat().st_size
+    assert len(kinds(lines, "aborted_transaction")) == size_bytes // ABORTED.itemsize
+    bad = kinds(json_dumped(damaged, f"transfers-0/{BASE[:-4]}3429.snapshot"), "problem")
+    assert [found["code"] for found in bad] == ["snapshot-bad-crc"]
+
+
+def test_a_file_of_another_kind_is_a_problem(damaged):
+    """It has no format, and the next file is read."""
+    lines = json_dumped(damaged, "rides-0/leader-epoch-checkpoint", f"rides-0/{BASE}.index")
+    assert [line["kind"] for line in lines[:3]] == ["file", "problem", "file"]
+    assert (lines[0]["format"], lines[1]["code"]) == (None, "unknown-file")
+
+
+def test_a_file_that_is_not_there_is_an_error(tmp_path):
+    """One line for a person, and status 2."""
+    with pytest.raises(CannotOpen):
+        json_dumped(tmp_path, f"{BASE}.log")
