@@ -189,18 +189,17 @@ def _int(number: int) -> int:
 def _messages(batch: memoryview, limit_bytes: int) -> tuple[list[BatchRecord], CorruptBytes | None]:
     """As the iterator of AbstractLegacyRecordBatch, key and value included."""
     messages = legacy.read(batch, limit_bytes)
-    data, names = memoryview(messages.data), legacy.ROW.names
-    found = []
-    for values, valid in zip(messages.rows.tolist(), legacy.crcs_valid(messages).tolist(), strict=True):
-        row = dict(zip(names, values, strict=True))
-        found.append(BatchRecord(
-            row["offset"], row["timestamp_ms"], None, _part(data, row, "key"), _part(data, row, "value"), (),
-            row["crc"], valid, row["position"], row["size_bytes"],
-        ))
-    return found, messages.fault
+    data, valid = memoryview(messages.data), legacy.crcs_valid(messages).tolist()
+    return [
+        BatchRecord(
+            offset, timestamp_ms, None, _part(data, key_position, key_size), _part(data, value_position, value_size), (), crc, is_valid,
+            position, size_bytes,
+        )
+        for is_valid, (position, size_bytes, offset, crc, _, _, _, timestamp_ms, key_position, key_size, value_position, value_size)
+            in zip(valid, messages.rows.tolist(), strict=True)
+    ], messages.fault
 
 
-def _part(data: memoryview, row: dict, name: str) -> bytes | None:
+def _part(data: memoryview, position: int, size_bytes: int) -> bytes | None:
     """The key or value of a message; null if its size is negative."""
-    position, size_bytes = row[f"{name}_position"], row[f"{name}_size_bytes"]
     return None if size_bytes < 0 else bytes(data[position : position + size_bytes])

@@ -210,3 +210,6 @@ def test_records_before_the_fault_come_out():
     records, fault = batch_records.until_fault(header + body[:-1])
     assert [one.offset for one in records] == [7]
     assert fault.what.startswith("Invalid record size: expected 8 bytes") and fault.position == 61 + 9
+    longer = struct.pack(">qiibIhiqqqhii", 7, 49 + len(body) + 1, 0, 2, 0, 0, 1, 5, 6, -1, -1, -1, 2) + body + bytes(1)
+    records, fault = batch_records.until_fault(longer)  # the last record is held back while Kafka looks for bytes behind it
+    assert [one.offset for one in records] == [7] and fault.what.endswith("records still remaining in file")
