@@ -46,6 +46,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> int:
     """Checks the directory and prints what was found."""
     from kafkaviz.analyse.health import check
+    from kafkaviz.analyse.health_object import as_object
     from kafkaviz.log.broker import open_broker
 
     progress = _Progress()
@@ -69,32 +70,6 @@ class _Progress:
     def clear(self) -> None:
         if self._shown:
             sys.stderr.write("\r\x1b[K")
-
-
-def as_object(health: "Health") -> dict:
-    """The result as JSON has it."""
-    restart = health.restart
-    return {
-        "directory": str(health.broker.source),
-        "kafka_version": {"assumed": health.version.text, "because": health.version.because},
-        "findings": [_finding(one) for one in health.findings],
-        "restart": restart and {"clean": restart.clean, "starts": restart.starts, "steps": [_step(step) for step in restart.steps]},
-        "counts": health.counts,
-    }
-
-
-def _finding(one: "Finding") -> dict:
-    names = ("code", "severity", "partition", "file", "position", "length", "message")
-    evidence = {name: getattr(one.evidence, name) for name in ("found", "expected", "found_hex", "expected_hex")}
-    last = ("consequence", "next_step", "reference")
-    return {name: getattr(one, name) for name in names} | {"evidence": evidence} | {name: getattr(one, name) for name in last}
-
-
-def _step(step: "Step") -> dict:
-    return {
-        "partition": step.partition, "segment": step.segment, "action": step.action, "from_position": step.from_position,
-        "bytes": step.size_bytes, "why": step.why,
-    }  # fmt: skip
 
 
 # ---- as text
