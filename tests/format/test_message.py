@@ -39,6 +39,7 @@ def test_tags_come_in_any_order_and_unknown_ones_are_skipped():
         ("x str", "818002", "string field x had invalid length 32768"),
         ("x bytes", "05 00", "Error reading byte array of 4 byte(s): only 1 byte(s) available"),
         ("x [i64]", "ffffffff07", "Tried to allocate a collection of size 2147483646, but there are only 0 bytes remaining."),
+        ("x [i8]", "02", "Tried to allocate a collection of size 1, but there are only 0 bytes remaining."),
         ("#0 x i8 v1+ =0", "01 00 01 00", "Tag 0 is not valid for version 0"), ("x i32", "0000", None), ("x str", "ff", None),
         ("x str", "ffffffffffff", "Varint is too long, the most significant bit in the 5th byte is set, converted value: ffffffff"),
     ],
