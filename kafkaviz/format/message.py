@@ -179,7 +179,8 @@ class Array:
         if count > left:
             words = f"Tried to allocate a collection of size {count}, but there are only {left} bytes remaining."
             raise raises(start, words)
-        return [self.item.read(reader, f"{name} element") for _ in range(count)]
+        element = f"{name} element"
+        return [self.item.read(reader, element) for _ in range(count)]
 
     def text(self, value: list | None, version: int) -> str:
         """The items as Jackson prints them."""
