@@ -2,39 +2,53 @@
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from kafkaviz.config_def import Release
 from kafkaviz.format import names
-from kafkaviz.log import file
+from kafkaviz.log import file, metadata_log
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import FileInfo
-from kafkaviz.log.partition import Offsets, Partition
+from kafkaviz.log.metadata_log import Image
+from kafkaviz.log.partition import METADATA_FILE, Offsets, Partition
+from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.simulate.config import IndexConfig, profile
 from kafkaviz.simulate.loading import Watch
 from kafkaviz.simulate.restart import Restart, Step, restart
 from kafkaviz.simulate.stored import StoredFile, StoredLog
 
-__all__ = ["Restart", "Settings", "Step", "foretell", "foretell_partition"]
+__all__ = ["ConfigOf", "Restart", "Step", "configs", "foretell", "foretell_partition"]
 
 NEWEST: Release = (4, 3, 1)
 NO_PARTITIONS = {"remote-log-index-cache"}  # the cache of tiered storage, which LogManager passes over
 
-Settings = Callable[[Partition], IndexConfig]
+ConfigOf = Callable[[Partition], IndexConfig]
 
 
-def defaults(_: Partition) -> IndexConfig:
-    """Kafka's own settings, for every partition."""
-    return IndexConfig()
+def configs(settings: Settings) -> ConfigOf:
+    """What each partition's log is run with, as the settings of its topic say."""
+    def of(partition: Partition) -> IndexConfig:
+        interval, room = (settings.find(partition.topic, name).value for name in ("index.interval.bytes", "segment.index.bytes"))
+        return IndexConfig(int(interval), int(room))
+    return of
 
 
-def foretell(broker: Broker, settings: Settings = defaults, release: Release = NEWEST, watch: Watch | None = None) -> Restart:
+def foretell(
+    broker: Broker, config_of: ConfigOf | None = None, release: Release = NEWEST, watch: Watch | None = None, image: Image | None = None
+) -> Restart:
     """What a start does to a whole broker directory; nothing in it is changed.
 
-    settings: what each partition's log is run with. watch(directory, base offset, Recovered) is told of each recovered segment.
+    config_of: what each partition's log is run with; without it what the directory itself tells. image: what its metadata log
+    says, where that was read already. watch(directory, base offset, Recovered) is told of each recovered segment.
     Reads the .log files of the segments that would be recovered, of others little. CannotOpen where a file may not be read.
     """
-    logs = (stored(broker, partition, settings(partition)) for partition in broker.partitions)
+    settings = open_settings(broker, release) if config_of is None else None
+    config_of = config_of or configs(settings)
+    known = image or (settings.image if settings else metadata_log.image(broker))
+    logs = (
+        replace(stored(broker, partition, config_of(partition)), stray=stray(partition, known, release)) for partition in broker.partitions
+    )
     return restart(logs, broker.clean, profile(release), strange_directories(broker.path), watch)
 
 
@@ -51,6 +65,22 @@ def stored(broker: Broker, partition: Partition, config: IndexConfig) -> StoredL
     known = _checkpoints(broker, partition)
     files = tuple(_stored_file(one) for one in found)
     return StoredLog(partition.directory, files, config, known.recovery_point or 0, known.log_start or 0)
+
+
+def stray(partition: Partition, image: Image, release: Release) -> str | None:
+    """Why the start would take a partition for stray (BrokerMetadataPublisher, LogManager.isStrayReplica, 4.3.1), or None.
+
+    Told of directories that hold the whole cluster's metadata alone; which broker a replica belongs to is not looked at.
+    """
+    if release < (4, 0) or partition.state != "current" or partition.directory == metadata_log.DIRECTORY:
+        return None
+    if not image.topic_ids or image.problems:
+        return None
+    if not any(one.name == METADATA_FILE for one in partition.others):
+        return f"it has no {METADATA_FILE}, so its topic has no id"
+    if partition.topic_id and partition.topic_id not in image.topic_ids.values():
+        return f"the metadata log knows no topic of the id {partition.topic_id}"
+    return None
 
 
 def strange_directories(root: Path) -> Iterator[str]:

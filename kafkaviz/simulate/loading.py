@@ -17,6 +17,7 @@ from kafkaviz.simulate import recovery
 from kafkaviz.simulate.config import Profile
 from kafkaviz.simulate.producers import ProducerState, SnapshotFiles, remove_strays
 from kafkaviz.simulate.recovery import Raised, Recovered, recover
+from kafkaviz.simulate.small_files import LEADER_EPOCHS, PARTITION_METADATA, STORAGE, leader_epochs_fault, partition_metadata_fault
 from kafkaviz.simulate.steps import CAUSES, Step
 from kafkaviz.simulate.stored import StoredFile, StoredLog, in_memory
 from kafkaviz.simulate.transactions import OpenTransactions, TransactionFault
@@ -26,6 +27,7 @@ INDEXES = {"index": offset_index, "timeindex": time_index, "txnindex": txn_index
 KINDS = ("log", *INDEXES)
 KAFKA = "org.apache.kafka.common.KafkaException"
 CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
+SMALL_BYTES = 16 << 20  # of a file that holds some lines
 ROUNDS = 1000  # of splitting; each splits off a segment, so only a wrong reading of the bytes would need more
 
 
@@ -58,6 +60,7 @@ class Loading:
     def run(self) -> tuple[Step, ...]:
         """What the load does, in its order; the last step is "fail" where it does not end well."""
         try:
+            self._read_small(LEADER_EPOCHS, leader_epochs_fault, "leader-epochs-bad", LEADER_EPOCHS_WAY_OUT)
             self._put_leftovers_away()
             self._put_swaps_in_place()
             self._snapshots = SnapshotFiles(
@@ -69,6 +72,7 @@ class Loading:
                 self._start_anew_if_needed()
                 self._resize_last()
                 self._settle_producers()
+            self._read_small(PARTITION_METADATA, partition_metadata_fault, "partition-metadata-bad", PARTITION_METADATA_WAY_OUT)
         except Failed:
             pass
         return (*self._steps.values(), *self._snapshot_steps())
@@ -84,6 +88,13 @@ class Loading:
     def log_end_offset(self) -> int:
         """One past the last offset that run() would leave."""
         return self._log_end()
+
+    def _read_small(self, name: str, fault: Callable[[bytes, str], Raised | None], cause: str, way_out: str) -> None:
+        """Ends the load where one of the small files cannot be read."""
+        path = f"{self._log.directory}/{name}"
+        raised = fault(self._files[name].content(SMALL_BYTES), path) if name in self._files else None
+        if raised:
+            self._fail(None, cause, raised, name, way_out)
 
     # ---- 1 and 2: what compaction, splits and deletions left behind
 
@@ -426,8 +437,9 @@ class Loading:
         self._say("rebuild", cause, why, base, name, size_bytes=len(data))
         return True
 
-    def _fail(self, base: int, cause: str, raised: Raised, name: str, way_out: str) -> NoReturn:
-        why = f"loading {self._log.directory} ends with an exception, and the start of the broker with it"
+    def _fail(self, base: int | None, cause: str, raised: Raised, name: str, way_out: str) -> NoReturn:
+        end = "takes its log directory offline; a broker that has no other one halts" if raised.class_name == STORAGE else "ends the start"
+        why = f"loading {self._log.directory} ends with an exception, which {end}"
         self._say("fail", cause, why, base, name, error=str(raised), way_out=way_out)
         raise Failed
 
@@ -454,6 +466,8 @@ SHRUNK_WAY_OUT = (
     "give the topic a segment.index.bytes that has room for its entries again, and start; this start has cut {file} to {limit} bytes "
     "and took away the mark of the clean stop, so the next one recovers the segment"
 )
+LEADER_EPOCHS_WAY_OUT = "restore the file from another replica, or move it away: the epochs of what is recovered are found again"
+PARTITION_METADATA_WAY_OUT = "write the file anew, the lines version: 0 and topic_id: ID with the id that the cluster knows the topic by"
 BAD_OFFSET_WAY_OUT = (
     "copy the directory; a batch in the middle of this .log has a base offset that cannot be right, and no start gets past it: "
     "restore the segment from another replica, or move it and what follows away"

@@ -83,8 +83,11 @@ def _log_steps(log: StoredLog, clean: bool, of: Profile, watch: Watch | None) ->
         gone = Step(log.directory, None, "delete", "directory-deleted", why, size_bytes=size_bytes)
         return [*(step for step in steps if step.action == "fail"), gone]
     if name and name.state == "stray":
-        why = "this replica belongs to another broker or topic; Kafka loads it, and neither serves nor deletes it"
+        why = "this replica belongs to another broker or topic; Kafka loads it and does not serve it"
         return [*steps, Step(log.directory, None, "keep", "directory-stray", why)]
+    if log.stray and not any(step.action == "fail" for step in steps):
+        why = f"{log.stray}; Kafka renames the directory to end in -stray, and does not serve it"
+        return [*steps, Step(log.directory, None, "keep", "becomes-stray", why)]
     return list(steps)
 
 

@@ -51,10 +51,13 @@ CAUSES = {
     "no-segment": "a partition without a segment gets an empty one",
     "directory-deleted": "a directory that was to be deleted",
     "directory-stray": "a directory of a replica that should not be here",
+    "becomes-stray": "a directory that the start takes for stray",
     "directory-name": "a directory whose name is no topic-partition",
     "directory-twice": "two directories of one partition",
     "index-full": "a segment needs more entries than its indexes may hold",
     "index-too-large": "an index is larger than segment.index.bytes now allows",
+    "leader-epochs-bad": "leader-epoch-checkpoint cannot be read",
+    "partition-metadata-bad": "partition.metadata cannot be read",
     "log-corrupt": "a .log whose end cannot be read",
     "exception": "any other exception",
 }

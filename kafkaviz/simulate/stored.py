@@ -47,7 +47,7 @@ class StoredLog:
     """A partition directory, and what the broker knows of it.
 
     directory: its name. files: of all kinds, sub-directories left out. recovery_point, log_start_offset: as the checkpoints of
-    the broker directory have them, 0 where they say nothing.
+    the broker directory have them, 0 where they say nothing. stray: why the cluster's metadata does not want it here, or None.
     """
 
     directory: str
@@ -55,6 +55,7 @@ class StoredLog:
     config: IndexConfig = field(default_factory=IndexConfig)
     recovery_point: int = 0
     log_start_offset: int = 0
+    stray: str | None = None
 
 
 def in_memory(name: str, data: bytes, modified_ms: int = 0) -> StoredFile:

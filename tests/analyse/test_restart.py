@@ -123,7 +123,9 @@ def test_a_directory_that_no_broker_starts_on(shared):
     def settings(partition) -> IndexConfig:
         return IndexConfig(150, 1024) if partition.topic == "meter-readings" else IndexConfig()
 
-    found = Foretold(open_broker(shared / "data" / "kafka-4.3.1-unstartable.tar.gz"), settings).restart
+    broker = open_broker(shared / "data" / "kafka-4.3.1-unstartable.tar.gz")
+    found = Foretold(broker, settings).restart
+    assert foretell(broker).failures == found.failures  # its own metadata log tells the setting
     (failure,) = found.failures
     said = (expected(shared, "kafka-4.3.1-unstartable") / "start-error.txt").read_text().splitlines()
     assert not found.starts and failure.error in said
@@ -219,3 +221,17 @@ def test_the_files_stay_as_they_are(copied):
     stamps = {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in copied.rglob("*")}
     assert foretell(open_broker(copied)).steps
     assert {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in copied.rglob("*")} == stamps
+
+
+def test_a_directory_that_the_cluster_does_not_know_becomes_stray(clean, tmp_path):
+    """Without partition.metadata, or with the id of another topic; the directories of the cluster's own topics do not."""
+    for name in ("meta.properties", ".kafka_cleanshutdown"):
+        shutil.copy(clean / name, tmp_path / name)
+    for name in (METADATA, "nulls-0", "epoch-zero-0", "bulk-import-0"):
+        shutil.copytree(clean / name, tmp_path / name)
+    (tmp_path / "nulls-0" / "partition.metadata").unlink()
+    (tmp_path / "epoch-zero-0" / "partition.metadata").write_text("version: 0\ntopic_id: AkXzOiiERbadGF_c6qNvhw")
+    found = foretell(open_broker(tmp_path))
+    assert {one.partition for one in found.steps if one.cause == "becomes-stray"} == {"nulls-0", "epoch-zero-0"} and found.starts
+    assert not [one for one in foretell(open_broker(tmp_path), release=(3, 9, 0)).steps if one.cause == "becomes-stray"]
+    assert not [one for one in foretell(open_broker(clean)).steps if one.cause == "becomes-stray"]

@@ -55,7 +55,7 @@ def in_use(line: dict, load: Loading) -> dict[str, list | None]:
     files = load.files()
     last = max(name for name in files if name.endswith(".log"))[:-4]
     found: dict[str, list | None] = {f"{offset:020d}.snapshot": None for offset in load.snapshots()}
-    for name, one in files.items():
+    for name, one in ((name, one) for name, one in files.items() if name[0].isdigit()):
         content, entry_bytes = one.content(), ENTRY_BYTES.get(name.removeprefix(last))
         size = line["segment_index_bytes"] // entry_bytes * entry_bytes if entry_bytes else len(content)
         found[name] = [size, hashlib.sha256(content.rstrip(b"\0")).hexdigest()[:16]]
@@ -101,6 +101,6 @@ def test_the_recorded_loads_cover_what_a_load_can_do(clean, damaged):
     """Among the lines there are loads that succeed and fail, and nearly every cause of a step."""
     brokers = {"clean": clean, "damaged": damaged}
     causes = {step.cause for line in RECORDED for step in loading(line, brokers[line["source"][0]]).run()}
-    by_broker = {"unflushed", "metadata-log", "directory-deleted", "directory-stray", "directory-name", "directory-twice", "exception"}
-    assert CAUSES.keys() - causes <= by_broker
+    by_broker = {"metadata-log", "directory-deleted", "directory-stray", "directory-name", "directory-twice", "becomes-stray"}
+    assert CAUSES.keys() - causes <= by_broker | {"exception"}
     assert {"error" in line for line in RECORDED} == {True, False}
