@@ -10,10 +10,10 @@ PIP := $(PYTHON_OF_VENV) -m pip install --quiet --disable-pip-version-check
 INSTALL := PYTHONWARNINGS=ignore $(if $(UV),$(UV) pip install --quiet --compile-bytecode --python $(PYTHON_OF_VENV),$(PIP))
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench
+.PHONY: help run test lint bench bench-kafka
 
 help: ## list what make can do
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(INSTALLED) ## open the app on the sample broker; BROKER=path opens another, PORT=8600 listens there
 	@$(PYTHON_OF_VENV) -m kafkaviz app $(if $(BROKER),"$(BROKER)") $(if $(PORT),--port "$(PORT)")
@@ -24,8 +24,13 @@ test: $(INSTALLED_DEV) ## run the tests; SLOW=1 runs the slow ones too
 lint: $(INSTALLED_DEV) ## check the code with ruff
 	@$(VENV)/bin/ruff check .
 
-bench: $(INSTALLED) ## measure, and print the tables of benchmarks/README.md
-	@$(PYTHON_OF_VENV) -m benchmarks
+bench: $(INSTALLED) ## measure, and print the tables of benchmarks/README.md; BENCH="walk" runs one
+	@$(PYTHON_OF_VENV) -m benchmarks $(BENCH)
+
+bench-kafka: $(INSTALLED) ## measure against Kafka's own tools too, which Maven fetches; needs mvn and java
+	@for tool in mvn java; do command -v $$tool >/dev/null || { echo "make bench-kafka needs $$tool, and there is none here." >&2; exit 1; }; done
+	@mvn -q -f benchmarks/kafka-tools.pom.xml dependency:build-classpath -Dmdep.outputFile="$(CURDIR)/$(VENV)/.kafka-classpath"
+	@KAFKA_CLASSPATH="$$(cat $(VENV)/.kafka-classpath)" $(PYTHON_OF_VENV) -m benchmarks $(BENCH)
 
 $(INSTALLED): requirements.txt requirements.lock pyproject.toml | $(PYTHON_OF_VENV)
 	@if [ -e $@ ]; then echo "The lists of packages have changed: bringing $(VENV) up to date."; \

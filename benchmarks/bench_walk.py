@@ -84,7 +84,7 @@ def can_dump() -> bool:
     """Whether Kafka's own tool can take part."""
     return bool(os.environ.get("KAFKA_CLASSPATH") and shutil.which("java"))
 
-def dumped(log: Path) -> None:
-    """Kafka's tool without options: it prints a line a batch, here to nowhere."""
-    command = ["java", "-Xmx1g", "-cp", os.environ["KAFKA_CLASSPATH"], TOOL, "--files", str(log)]
+def dumped(log: Path, *options: str) -> None:
+    """Kafka's tool; without options it prints a line a batch, here to nowhere."""
+    command = ["java", "-Xmx1g", "-cp", os.environ["KAFKA_CLASSPATH"], TOOL, *options, "--files", str(log)]
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)

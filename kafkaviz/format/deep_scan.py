@@ -205,15 +205,17 @@ def _read_compressed(
     chunk: np.ndarray, chunk_position: int, batches: np.ndarray, with_records: bool, limit_bytes: int
 ) -> Iterator[np.ndarray]:
     """Decompresses and decodes the batches that are compressed, many at a time: small ones cost a call each, not a compiled loop."""
-    compressed = (batches["magic"] >= MAGIC_2) & ((batches["attributes"] & CODEC_MASK) != 0) & (batches["fault"] == NONE)
+    codec_ids = batches["attributes"] & CODEC_MASK
+    compressed = (batches["magic"] >= MAGIC_2) & (codec_ids != 0) & (batches["fault"] == NONE) & (batches["record_count"] > 0)
+    starts = batches["position"][compressed] - chunk_position
+    ends, data = starts + batches["size_bytes"][compressed], memoryview(chunk)
+    columns = (np.flatnonzero(compressed), starts + HEADER_BYTES, ends, codec_ids[compressed])  # as lists: a row of an array is slow
     places, plains, together = [], [], 0
-    for place in np.flatnonzero(compressed & (batches["record_count"] > 0)).tolist():
-        batch = batches[place]
-        data = memoryview(_bytes(chunk, chunk_position, batch))[HEADER_BYTES:]
+    for place, start, end, codec_id in zip(*(column.tolist() for column in columns), strict=True):
         try:
-            plains.append(codec.decompress(codec.name(int(batch["attributes"]) & CODEC_MASK), data, limit_bytes))
+            plains.append(codec.decompress(codec.name(codec_id), data[start:end], limit_bytes))
         except CorruptBytes:
-            batch["fault"] = DECOMPRESS
+            batches["fault"][place] = DECOMPRESS
             continue
         places.append(place)
         together += len(plains[-1])

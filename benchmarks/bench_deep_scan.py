@@ -1,0 +1,125 @@
+"""The deep scan: every checksum and every record of small batches in the page cache, as they are and in each codec.
+
+As they are, 1 GiB is held against kafka-dump-log --deep-iteration and a loop of one call a batch; in a codec, 64 MiB once
+decompressed, against nothing but decompressing the same batches, and Kafka's tool. See bench_walk for how that takes part.
+"""
+
+import json
+import tempfile
+from itertools import product
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from benchmarks import row
+from benchmarks.bench_walk import best, can_dump, dumped
+from kafkaviz.binary import codec
+from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.format import record
+from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
+from kafkaviz.format.deep_scan import DeepScan
+from kafkaviz.log import file
+
+LOG_BYTES, PACKED_BYTES = 1 << 30, 1 << 26
+RECORD_BYTES = 110
+BATCHES = 2048  # different ones; the log repeats them at other offsets, which no checksum covers
+WORDS = ("order", "payment", "invoice", "customer", "shipped", "cancelled", "pending", "EUR", "USD", "berlin", "madrid", "oslo")
+
+
+def run() -> list[str]:
+    """A row a rival and codec: the plain bytes read in a second."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "00000000000000000000.log"
+        rows += measured(log, "none", 1024, LOG_BYTES)
+        for name, batch_bytes in product(codec.CODECS[1:], (1024, 16384)):
+            rows += measured(log, name, batch_bytes, PACKED_BYTES)
+    return rows
+
+
+def measured(log: Path, name: str, batch_bytes: int, log_bytes: int) -> list[str]:
+    """The rows of one codec and one size of batch."""
+    batches = [batch(number, name, batch_bytes) for number in range(BATCHES)]
+    count = log_bytes // batch_bytes
+    write(log, batches, count)
+    scan = best(lambda: scanned(log, count))
+    size = f"{log_bytes >> 20} MiB of {batch_bytes >> 10} KB batches, {RECORD_BYTES} B records"
+    what, speed = f"deep scan, {name}, {size}", f"{log_bytes / scan / 1e9:.2f} GB/s a core"
+    if name == "none":
+        rival, against = best(lambda: one_by_one(log, count), runs=1), "a call for each checksum, a call for each batch's records"
+    else:
+        rival, against = best(lambda: decompressed(batches, name, count), runs=3), "decompressing alone"
+    rows = [row(what, speed, f"{against}, {rival:.1f} s", f"{rival / scan:.2f} ×")]
+    if can_dump():
+        tool = best(lambda: dumped(log, "--deep-iteration"), runs=1)
+        rows.append(row(what, speed, f"`kafka-dump-log --deep-iteration` 4.3.1, {tool:.1f} s", f"{tool / scan:.0f} ×"))
+    return rows
+
+
+def batch(number: int, name: str, batch_bytes: int) -> bytes:
+    """A valid batch of records of 110 bytes that look like JSON, as large as asked for before it is compressed."""
+    random = Random(number)
+    count = (batch_bytes - HEADER_BYTES) // RECORD_BYTES
+    last = batch_bytes - HEADER_BYTES - (count - 1) * RECORD_BYTES
+    plain = b"".join(one(random, delta, RECORD_BYTES if delta < count - 1 else last) for delta in range(count))
+    body = plain if name == "none" else codec.compress(name, plain)
+    header = np.zeros(1, HEADER)
+    header["batch_length_bytes"], header["magic"], header["attributes"] = HEADER_BYTES + len(body) - LENGTH_END, 2, codec.CODECS.index(name)
+    header["record_count"], header["last_offset_delta"] = count, count - 1
+    header["base_timestamp_ms"] = header["max_timestamp_ms"] = 1_790_000_000_000 + number
+    header["producer_id"] = header["producer_epoch"] = header["base_sequence"] = -1
+    header["crc"] = crc32c(header.tobytes()[CRC_START:] + body)
+    return header.tobytes() + body
+
+
+def one(random: Random, delta: int, size_bytes: int) -> bytes:
+    """A record of a size, with a key of 16 bytes."""
+    value = json.dumps({"id": random.randrange(1 << 30), "kind": random.choice(WORDS), "sum": random.randrange(10_000)})
+    while len(value) < size_bytes:
+        value += random.choice(WORDS)
+    key = f"{random.randrange(1 << 60):016x}".encode()
+    sizes = (size_bytes - overhead for overhead in range(len(key) + record.LEAST_BYTES, size_bytes))
+    fitting = (record.build([record.Record(delta, 0, key, value[:size].encode())]) for size in sizes)
+    return next(built for built in fitting if len(built) <= size_bytes)
+
+
+def write(log: Path, batches: list[bytes], count: int) -> None:
+    """The batches over and over, each at an offset of its own."""
+    joined = np.frombuffer(b"".join(batches), np.uint8).copy()
+    starts = np.cumsum([0] + [len(one) for one in batches[:-1]])
+    records = np.array([int.from_bytes(one[HEADER_BYTES - 4 : HEADER_BYTES], "big") for one in batches])
+    offsets = np.cumsum(records) - records
+    with open(log, "wb") as out:
+        for part in range(count // len(batches)):
+            moved = (offsets + part * records.sum()).astype(">i8").view(np.uint8).reshape(-1, 8)
+            joined[starts[:, None] + np.arange(8)] = moved
+            out.write(joined)
+
+
+def scanned(log: Path, count: int) -> None:
+    """The package's own scan."""
+    size, batches = log.stat().st_size, 0
+    with file.reader(log) as read:
+        for part in DeepScan(read, 0, size):
+            batches += len(part.batches)
+            assert part.batches["crc_valid"].all() and not part.faults
+    assert batches == count
+
+
+def one_by_one(log: Path, count: int) -> None:
+    """The library's checksum and the package's records, called from Python for one batch after another."""
+    with open(log, "rb") as source:
+        for _ in range(count):
+            header = source.read(HEADER_BYTES)
+            found = np.frombuffer(header, HEADER)[0]
+            body = source.read(int(found["batch_length_bytes"]) + LENGTH_END - HEADER_BYTES)
+            assert crc32c(body, crc32c(header[CRC_START:])) == found["crc"]
+            record.rows(body, int(found["record_count"]))
+
+
+def decompressed(batches: list[bytes], name: str, count: int) -> None:
+    """Only that which no reader of these batches can leave out."""
+    for _ in range(count // len(batches)):
+        for one in batches:
+            codec.decompress(name, memoryview(one)[HEADER_BYTES:])
