@@ -62,12 +62,14 @@ def _add(parser: argparse.ArgumentParser, name: str, **how) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Prints the files; 0, or what Kafka's tool ends with."""
-    from kafkaviz.commands.dumping import json_lines, text
+    import importlib
+
     from kafkaviz.commands.dumping.console import Console, ReaderGone
 
     console = Console(sys.stdout.buffer, sys.stderr.buffer)
     try:
-        status = (json_lines if args.json else text).dump(options(args), console)
+        form = importlib.import_module(f"kafkaviz.commands.dumping.{'json_lines' if args.json else 'text'}")
+        status = form.dump(options(args), console)
         console.flush()
     except ReaderGone:  # who reads has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -4,12 +4,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from kafkaviz.binary.codec import CODECS
 from kafkaviz.commands.dumping import death
 from kafkaviz.commands.dumping.death import Death
 from kafkaviz.commands.dumping.lines import Masked, Part, Word, flag, rendered
 from kafkaviz.format import batch
-from kafkaviz.format.batch import MAGIC_2
+from kafkaviz.format.batch import CODECS, MAGIC_2
 
 NO_TIME, CREATE_TIME, APPEND_TIME = range(3)
 TIMESTAMP_TYPES = ("NoTimestampType", "CreateTime", "LogAppendTime")

@@ -12,6 +12,8 @@ import numpy as np
 from numba import njit
 
 _NUMBER_BYTES = 20  # -9223372036854775808
+_POWERS = np.array([10**digits for digits in range(_NUMBER_BYTES)], np.uint64)
+_TENS, _ONES = (np.array([ord(f"{number:02}"[place]) for number in range(100)], np.uint8) for place in range(2))
 _TEXT, _NUMBER, _WORD, _MASKED = range(4)
 
 
@@ -114,10 +116,17 @@ def _decimal(value, out, at):
     if value < 0:
         out[at] = 45
         at, left = at + 1, np.uint64(0) - left
-    digits, rest = 1, left
-    while rest >= np.uint64(10):
-        digits, rest = digits + 1, rest // np.uint64(10)
-    for place in range(at + digits - 1, at - 1, -1):
-        out[place] = np.uint8(np.uint64(48) + left % np.uint64(10))
-        left //= np.uint64(10)
+    digits = 1
+    while digits < len(_POWERS) and left >= _POWERS[digits]:
+        digits += 1
+    place = at + digits
+    while left >= np.uint64(100):  # two digits a division, which is what takes the time
+        rest = left // np.uint64(100)
+        pair = np.int64(left - rest * np.uint64(100))
+        place, left = place - 2, rest
+        out[place], out[place + 1] = _TENS[pair], _ONES[pair]
+    if place - at == 2:
+        out[at], out[at + 1] = _TENS[np.int64(left)], _ONES[np.int64(left)]
+    else:
+        out[at] = _ONES[np.int64(left)]
     return at + digits

@@ -1,5 +1,7 @@
 """A .log or a KRaft snapshot (.checkpoint): a line a batch, and below it, when asked for, a line a record."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from kafkaviz.commands.dumping import java, records_file
@@ -7,9 +9,11 @@ from kafkaviz.commands.dumping.batch_lines import batch_lines, fatal_line, reada
 from kafkaviz.commands.dumping.console import Console
 from kafkaviz.commands.dumping.death import Death
 from kafkaviz.commands.dumping.options import MAX_INT, Options
-from kafkaviz.commands.dumping.record_lines import RecordLines
 from kafkaviz.commands.dumping.records_file import RecordsFile
 from kafkaviz.commands.dumping.report import Report
+
+if TYPE_CHECKING:
+    from kafkaviz.commands.dumping.record_lines import RecordLines
 
 BOOTSTRAP = "bootstrap.checkpoint"
 END_OFFSET, EPOCH = slice(0, 20), slice(21, 31)  # the digits in the name of a .checkpoint
@@ -18,7 +22,7 @@ END_OFFSET, EPOCH = slice(0, 20), slice(21, 31)  # the digits in the name of a .
 def dump(path: str, options: Options, console: Console, report: Report) -> None:
     """Prints one file; a Death where the tool dies."""
     name = path.rpartition("/")[2]
-    lines = RecordLines(options, java.absolute(path), report) if options.deep else None
+    lines = _record_lines(path, options, report) if options.deep else None
     console.line(head_line(name))
     with records_file.opened(path) as log:
         stop = log.checked_stop(0, options.max_bytes)
@@ -30,6 +34,12 @@ def dump(path: str, options: Options, console: Console, report: Report) -> None:
     left_bytes = stop - batches.end.position
     if left_bytes > 0 and options.max_bytes == MAX_INT:
         console.line(f"Found {left_bytes} invalid bytes at the end of {name}")
+
+
+def _record_lines(path: str, options: Options, report: Report) -> "RecordLines":
+    from kafkaviz.commands.dumping.record_lines import RecordLines
+
+    return RecordLines(options, java.absolute(path), report)
 
 
 def head_line(name: str) -> str:
@@ -44,7 +54,7 @@ def head_line(name: str) -> str:
     return f"Snapshot end offset: {java.parse_long(name[END_OFFSET])}, epoch: {java.parse_long(name[EPOCH])}"
 
 
-def _print(batches: np.ndarray, log: RecordsFile, console: Console, lines: RecordLines | None) -> None:
+def _print(batches: np.ndarray, log: RecordsFile, console: Console, lines: "RecordLines | None") -> None:
     """The lines of an array of batches, up to one that ends the run."""
     whole = readable(batches)
     if whole:
@@ -59,7 +69,7 @@ def _print(batches: np.ndarray, log: RecordsFile, console: Console, lines: Recor
         raise fault
 
 
-def _print_deep(batches: np.ndarray, log: RecordsFile, console: Console, lines: RecordLines, text: bytes, ends: list[int]) -> None:
+def _print_deep(batches: np.ndarray, log: RecordsFile, console: Console, lines: "RecordLines", text: bytes, ends: list[int]) -> None:
     """Each line of a batch, and those of its records behind it."""
     at, number = 0, 0
     for some, data in log.payloads(batches):
@@ -68,4 +78,4 @@ def _print_deep(batches: np.ndarray, log: RecordsFile, console: Console, lines: 
             start = int(row["position"]) - first
             console.write(text[at : ends[number]])
             at, number = ends[number], number + 1
-            lines.print(row, data[start : start + int(row["size_bytes"])], console)
+            lines.print(row, data[start : start + int(row["size_bytes"])].tobytes(), console)

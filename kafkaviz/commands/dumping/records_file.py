@@ -20,7 +20,7 @@ from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LEAST_LENGTH,
 from kafkaviz.format.walk import End, Read, Walk
 from kafkaviz.log import file
 
-STRETCH_BYTES = 4 << 20  # what is held at once of the batches of an array; a longer batch is held whole
+STRETCH_BYTES = 1 << 20  # what is held at once of the batches of an array: it fits the processor's cache; a longer batch is held whole
 _LENGTH = slice(HEADER.fields["batch_length_bytes"][1], LENGTH_END)
 _MAGIC_AT = HEADER.fields["magic"][1]
 LEGACY_CRC_START = LEGACY_HEADER.fields["magic"][1]
@@ -68,14 +68,18 @@ class RecordsFile:
         buffer = np.empty(max(0, min(length_bytes, self.size_bytes - position)), np.uint8)
         return buffer[: self.read(position, buffer)].tobytes()
 
-    def payloads(self, batches: np.ndarray) -> Iterator[tuple[np.ndarray, bytes]]:
-        """The same batches in order, some at a time, and their bytes."""
+    def payloads(self, batches: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The same batches in order, some at a time, and their bytes (uint8), which are there until the next are asked for."""
         ends = batches["position"] + batches["size_bytes"]
-        at = 0
+        at, buffer = 0, np.empty(STRETCH_BYTES, np.uint8)
         while at < len(batches):
             start = int(batches["position"][at])
             behind = max(at + 1, int(np.searchsorted(ends, start + STRETCH_BYTES, "right")))
-            yield batches[at:behind], self.bytes_at(start, int(ends[behind - 1]) - start)
+            wanted = int(ends[behind - 1]) - start
+            part = buffer[:wanted] if wanted <= STRETCH_BYTES else np.empty(wanted, np.uint8)
+            if self.read(start, part) < wanted:
+                raise Death(death.KAFKA, f"the file {self.path} became shorter while it was read", position=start)
+            yield batches[at:behind], part
             at = behind
 
 
@@ -150,18 +154,17 @@ def _header_bytes(head: bytes) -> int:
 
 def valid(log: RecordsFile, batches: np.ndarray) -> np.ndarray:
     """Whether the checksum of each batch fits its bytes, and the batch is as long as its header."""
-    parts = [_valid(some, memoryview(data)) for some, data in log.payloads(batches)]
+    parts = [_valid(some, data) for some, data in log.payloads(batches)]
     return np.concatenate(parts) if parts else np.empty(0, np.bool_)
 
 
-def _valid(batches: np.ndarray, data: bytes) -> np.ndarray:
+def _valid(batches: np.ndarray, data: np.ndarray) -> np.ndarray:
     starts = batches["position"] - batches["position"][0]
     ends, legacy = starts + batches["size_bytes"], batches["magic"] < MAGIC_2
     if not legacy.any():
         sums = crc32c.stretches(data, np.minimum(starts + CRC_START, ends), ends)
         return (sums == batches["crc"]) & (batches["size_bytes"] >= HEADER_BYTES)
-    view = memoryview(data)
     return np.array([
-        crc32(view[start + LEGACY_CRC_START : end]) == row["crc"] if old else bool(_valid(row.reshape(1), view[start:end])[0])
+        crc32(data[start + LEGACY_CRC_START : end]) == row["crc"] if old else bool(_valid(row.reshape(1), data[start:end])[0])
         for row, start, end, old in zip(batches, starts.tolist(), ends.tolist(), legacy.tolist(), strict=True)
     ], np.bool_)  # fmt: skip

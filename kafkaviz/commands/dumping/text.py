@@ -1,6 +1,6 @@
 """A dump as text: what DumpLogSegments of Kafka 4.3.1 prints, on both streams, and the status it ends with."""
 
-from kafkaviz.commands.dumping import java, logs, offset_entries, state_files, time_entries
+from kafkaviz.commands.dumping import java, logs
 from kafkaviz.commands.dumping.console import Console
 from kafkaviz.commands.dumping.death import STATUS, Death
 from kafkaviz.commands.dumping.options import Options
@@ -22,18 +22,29 @@ def dump(options: Options, console: Console) -> int:
 
 
 def _dump_file(path: str, options: Options, console: Console, report: Report) -> None:
-    """Prints one file by its suffix; a Death where the tool dies."""
+    """Prints one file by its suffix; a Death where the tool dies.
+
+    Each kind imports what it needs: codecs and the bodies of records take a while that a .log without its records can do without.
+    """
     _, dot, suffix = path.rpartition("/")[2].rpartition(".")
     match dot + suffix:
         case ".log" | ".checkpoint":
             logs.dump(path, options, console, report)
         case ".index":
+            from kafkaviz.commands.dumping import offset_entries
+
             offset_entries.dump(path, options, console, report)
         case ".timeindex":
+            from kafkaviz.commands.dumping import time_entries
+
             time_entries.dump(path, options, console, report)
         case ".snapshot":
+            from kafkaviz.commands.dumping import state_files
+
             state_files.dump_snapshot(path, console)
         case ".txnindex":
+            from kafkaviz.commands.dumping import state_files
+
             state_files.dump_txn_index(path, console)
         case _:
             console.complain(f"Ignoring unknown file {path}\n")

@@ -1,0 +1,79 @@
+"""kafkaviz dump over 1 GiB of 1 KB batches in the page cache, start of Python included, against Kafka's own tool in the same run.
+
+Both print a line a batch with its checksum checked, and the same text: that is looked at first, on a part of the log. Kafka's tool
+takes part as in bench_walk.py; without it a loop of f-strings over the same batches is the rival.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks import row
+from benchmarks.bench_walk import BATCH_BYTES, LOG_BYTES, TOOL, best, can_dump, dumped, write
+from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.format.batch import CRC_START
+from kafkaviz.format.walk import Walk
+from kafkaviz.log import file
+
+PLAIN_BYTES = LOG_BYTES // 16  # the plain loop is slow: a part of the log tells its speed
+SAME_BYTES = LOG_BYTES // 64  # of this much the two texts are compared
+
+
+def run() -> list[str]:
+    """A row: how long the dump takes, and how many times that of the rival."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "00000000000000000000.log"
+        write(log)
+        printed(log)  # compiled once, kept on disk
+        seconds, resident = best(lambda: printed(log)), resident_mib(log)
+        plain = best(lambda: plainly(log), runs=1) * LOG_BYTES / PLAIN_BYTES
+        tool = tool_seconds(log) if can_dump() else None
+    what = "`kafkaviz dump`, 1 GiB of 1 KB batches, page cache, start included"
+    measured = f"{seconds:.1f} s, {resident:.0f} MiB resident"
+    rows = [row(what, measured, f"a loop of f-strings in a process that runs, {plain:.1f} s", f"{plain / seconds:.1f} ×")]
+    rows += [row(what, measured, f"`kafka-dump-log` 4.3.1, the same text, {tool:.1f} s", f"{tool / seconds:.1f} ×")] if tool else []
+    return rows
+
+
+def command(log: Path, *options: str) -> list[str]:
+    """kafkaviz dump of one file."""
+    return [sys.executable, "-m", "kafkaviz", "dump", *options, "--files", str(log)]
+
+
+def printed(log: Path) -> None:
+    """The dump, to nowhere."""
+    subprocess.run(command(log), stdout=subprocess.DEVNULL, check=True)
+
+
+def resident_mib(log: Path) -> float:
+    """The most memory one dump takes."""
+    script = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True); "
+    script += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    told = subprocess.run([sys.executable, "-c", script, *command(log)], capture_output=True, text=True, check=True)
+    return int(told.stdout) / 1024
+
+
+def tool_seconds(log: Path) -> float:
+    """Kafka's tool over the same log, once its text was seen to be ours."""
+    part = ("--max-bytes", str(SAME_BYTES))
+    ours = subprocess.run(command(log, *part), capture_output=True, check=True).stdout
+    java = ["java", "-cp", os.environ["KAFKA_CLASSPATH"], TOOL, *part, "--files", str(log)]
+    theirs = subprocess.run(java, capture_output=True, check=True).stdout
+    assert ours == theirs
+    assert ours.count(b"\n") == SAME_BYTES // BATCH_BYTES + 2
+    return best(lambda: dumped(log), runs=3)
+
+
+def plainly(log: Path) -> list[str]:
+    """The loop one would write first: a checksum and an f-string for each batch, of some of its fields."""
+    lines = []
+    with file.reader(log) as read, open(log, "rb") as source:
+        for batches in Walk(read, 0, PLAIN_BYTES):
+            for batch in batches:
+                source.seek(batch["position"])
+                valid = crc32c(source.read(batch["size_bytes"])[CRC_START:]) == batch["crc"]
+                first, position = batch["base_offset"], batch["position"]
+                lines.append(f"baseOffset: {first} position: {position} size: {batch['size_bytes']} isvalid: {valid}\n")
+    return lines
