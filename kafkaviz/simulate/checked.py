@@ -42,11 +42,9 @@ class Checked:
         small = _too_small(batches)
         if size_bytes > len(self._buffer):
             return small if small.any() else np.array([self._large(batches[0]) != batches["crc"][0]])
-        window = self._buffer[:size_bytes]
-        if self._read(start, window) < size_bytes:
-            return np.ones(len(batches), bool)
-        places = batches["position"] - start
-        modern = batches["magic"] >= batch.MAGIC_2
+        window = self._buffer[: self._read(start, self._buffer[:size_bytes])]
+        places, modern = batches["position"] - start, batches["magic"] >= batch.MAGIC_2
+        small |= places + batches["size_bytes"] > len(window)  # the file is shorter than it was said to be
         crcs = stretches(window, np.where(small, 0, places + batch.CRC_START), np.where(small, 0, places + batches["size_bytes"]))
         for at in np.flatnonzero(~modern).tolist():
             crcs[at] = zlib.crc32(window[places[at] + batch.MAGIC_END - 1 : places[at] + batches["size_bytes"][at]])

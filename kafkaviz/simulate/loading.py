@@ -21,6 +21,7 @@ from kafkaviz.simulate.small_files import LEADER_EPOCHS, PARTITION_METADATA, STO
 from kafkaviz.simulate.steps import CAUSES, Step
 from kafkaviz.simulate.stored import StoredFile, StoredLog, in_memory
 from kafkaviz.simulate.transactions import OpenTransactions, TransactionFault
+from kafkaviz.simulate.wrappers import with_first_offsets
 
 Watch = Callable[[str, int, Recovered], None]  # told of each recovered segment: directory, base offset
 INDEXES = {"index": offset_index, "timeindex": time_index, "txnindex": txn_index}
@@ -367,7 +368,7 @@ class Loading:
         with log.opened() as read:
             walk = Walk(read, 0, log.size_bytes)
             for batches in walk:
-                for position, first, last in batches[["position", "base_offset", "last_offset"]].tolist():
+                for position, first, last in with_first_offsets(read, batches)[["position", "base_offset", "last_offset"]].tolist():
                     if not cuts or not 0 <= last - cuts[-1][0] <= recovery.MOST_RELATIVE:
                         cuts.append((first, position))
         self._refuse_corrupt(base, log, walk)

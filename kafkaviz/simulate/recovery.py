@@ -17,6 +17,7 @@ from kafkaviz.format.walk import Read, Walk
 from kafkaviz.simulate.checked import Checked
 from kafkaviz.simulate.config import IndexConfig, Profile, profile
 from kafkaviz.simulate.transactions import OpenTransactions, TransactionFault
+from kafkaviz.simulate.wrappers import with_first_offsets
 
 NEWEST = profile((4, 3, 1))
 UNKNOWN = -1  # no timestamp yet, and the offset that goes with it
@@ -180,7 +181,8 @@ class _Run:
 
     def _indexed(self, batches: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, int]:
         """(batches taken, the new entries of both indexes, fault or 0)."""
-        key = batches["base_offset" if self._profile.first_offset_keys else "last_offset"]
+        by_first = self._profile.first_offset_keys
+        key = with_first_offsets(self._read, batches)["base_offset"] if by_first else batches["last_offset"]
         keys, positions, times, offsets = (np.empty(len(batches), np.int64) for _ in range(4))
         columns = [np.ascontiguousarray(column) for column in (key, *(batches[name] for name in COLUMNS))]
         limits = (self._base_offset, self._config.index_interval_bytes, self._config.offset_slots, self._config.time_slots)

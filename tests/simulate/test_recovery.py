@@ -5,13 +5,16 @@ import gzip
 import hashlib
 import json
 import re
+import struct
 from pathlib import Path
 
 import numpy as np
 
+from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.simulate.config import IndexConfig, profile
 from kafkaviz.simulate.recovery import Recovered, recover
 
+DATA = Path(__file__).parents[1] / "data"
 STEM = "<DIR>/t-0/{:020d}"
 
 
@@ -105,3 +108,59 @@ def test_some_recorded_recoveries(data):
     """The kept lines, one of each kind of damage and of each exception."""
     found = lines(data / "recoveries.jsonl.gz")
     assert len(found) > 20 and [difference for line in found for difference in differences(line)] == []
+
+
+def v2_batch(base_offset: int, last_offset_delta: int, size_bytes: int, timestamp_ms: int = 1_700_000_000_000) -> bytes:
+    """A batch of that size whose checksum is right; its records are noise, which recovery never looks at."""
+    body = struct.pack(">hiqqqhii", 0, last_offset_delta, timestamp_ms, timestamp_ms, -1, -1, -1, 1)
+    body += bytes(at * 7 % 251 for at in range(size_bytes - 61))
+    return struct.pack(">qiibI", base_offset, size_bytes - 12, 0, 2, crc32c(body)) + body
+
+
+def test_a_batch_larger_than_the_buffer_is_checked_piece_by_piece():
+    """A flipped bit in its last piece cuts it off; without one it is valid."""
+    log = v2_batch(0, 9, 3000) + v2_batch(10, 0, 3 << 20) + v2_batch(11, 0, 200)
+    whole = recover(reader(log), len(log), 0, IndexConfig())
+    assert (whole.truncated_bytes, whole.next_offset, whole.stopped) == (0, 12, "end")
+    flipped = log[:-1000] + bytes([log[-1000] ^ 1]) + log[-999:]
+    cut = recover(reader(flipped), len(flipped), 0, IndexConfig())
+    assert (cut.valid_bytes, cut.next_offset, cut.stopped) == (3000, 10, "crc")
+
+
+def test_many_batches_are_indexed_as_by_a_plain_loop():
+    """More batches than one array of the walk holds, with equal, falling and rising timestamps."""
+    batches = [(at * 3, 2, 61 + at * 37 % 90, 1_700_000_000_000 + at * 7919 % 5000 * (at % 3)) for at in range(20_000)]
+    log = b"".join(v2_batch(*one) for one in batches)
+    found = recover(reader(log), len(log), 0, IndexConfig(1000))
+    offsets, times, position, indexed, largest = [], [], 0, 0, (-1, -1)
+    for base, delta, size, timestamp in batches:
+        largest = max(largest, (timestamp, base + delta), key=lambda one: one[0])
+        if position - indexed > 1000:
+            offsets.append((base + delta, position))
+            times += [largest] * (largest[0] > (times[-1][0] if times else -1))
+            indexed = position
+        position += size
+    times += [largest] * (largest[0] > times[-1][0])
+    assert found.offset_entries.tolist() == offsets and found.time_entries.tolist() == times
+
+
+def test_a_file_that_became_shorter_ends_where_it_ends():
+    """Bytes that were listed and are gone are cut off, not an error of kafkaviz."""
+    log = v2_batch(0, 0, 500) + v2_batch(1, 0, 500)
+    found = recover(reader(log[:700]), len(log), 0, IndexConfig())
+    assert (found.valid_bytes, found.truncated_bytes) == (500, 500)
+
+
+def test_wrappers_of_old_messages_are_keyed_by_their_first_offset():
+    """1.1 and older looked inside a compressed message for the key; 2.0 takes the wrapper's own offset, its last."""
+    line = next(one for one in lines(DATA / "batches.jsonl.gz") if one["valid"] and is_wrapper(one))
+    wrapper, first = bytes.fromhex(line["hex"]), line["records"][0]["offset"]
+    log = v2_batch(0, 0, 100) + wrapper
+    old, new = (recover(reader(log), len(log), 0, IndexConfig(0), profile(release)) for release in ((1, 1), (2, 0)))
+    assert (old.offset_entries.tolist(), new.offset_entries.tolist()) == ([(first, 100)], [(line["header"]["lastOffset"], 100)])
+
+
+def is_wrapper(line: dict) -> bool:
+    """A compressed batch of magic 0 or 1 with several messages, whose offsets fit a segment of base offset 0."""
+    header = line.get("header", {})
+    return header.get("magic", 2) < 2 and header["isCompressed"] and len(line.get("records", [])) > 1 and header["lastOffset"] < 2**31
