@@ -19,7 +19,7 @@ from kafkaviz.analyse.restart import NEWEST, Restart, foretell, foretell_partiti
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import checkpoint
 from kafkaviz.log import archive, file
-from kafkaviz.log.broker import META_PROPERTIES, Broker
+from kafkaviz.log.broker import CHECKPOINTS, META_PROPERTIES, Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.simulate.config import IndexConfig
@@ -81,9 +81,9 @@ def check(
 ) -> Health:
     """The health of a broker directory, or of one partition directory in it; of what was opened as one partition, of that alone.
 
-    version: as for assumed_version. now_ms: the time that counts as now, by default that of the newest file. settings: what each
-    partition's log is run with, by default as the metadata log and a server.properties beside it tell. watch(partition) is told of
-    each partition before it is read.
+    version: as for assumed_version. now_ms: the time that counts as now, by default that of the newest .log or checkpoint.
+    settings: what each partition's log is run with, by default as the metadata log and a server.properties beside it tell.
+    watch(partition) is told of each partition before it is read.
     """
     assumed = assumed_version(broker, version)
     partition = partition or (broker.partitions[0].directory if is_lone(broker) else None)
@@ -142,10 +142,10 @@ def joined(partition: Partition, facts: Facts, checked: Sequence[Checked]) -> li
 
 
 def newest_ms(broker: Broker) -> int:
-    """The modification time of the newest file in use: when the broker last wrote, as far as a copy tells."""
-    logs = [one.log.mtime_ns for partition in broker.partitions for one in partition.segments if one.log]
-    small = [found.mtime_ns for partition in broker.partitions for found in partition.others]
-    return max([*logs, *small], default=0) // 1_000_000
+    """When the broker last wrote, as far as a copy tells: the newest modification time of its logs and checkpoints."""
+    logs = [one.log.mtime_ns for partition in broker.partitions for one in partition.live]
+    checkpoints = [path for name in CHECKPOINTS.values() if (path := broker.path / name).exists()]
+    return max([*logs, *(file.info(path).mtime_ns for path in checkpoints)], default=0) // 1_000_000
 
 
 def compacted_partitions(broker: Broker) -> frozenset[tuple[str, int]]:

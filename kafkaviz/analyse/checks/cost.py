@@ -15,6 +15,7 @@ MAPS_A_SEGMENT, MAPS_OF_JVM = 2, 1500
 NEAR = 0.8  # of the limit
 LEAST_SEGMENT_BYTES = 1 << 20  # what segment.bytes may not fall below from 4.0 on (KIP-1030)
 FEW_SEGMENTS = 20
+MOST_ROLLS = 0.5  # of a log, that one cause must explain: a few may be alike by chance
 WASTE_BYTES = 1 << 20
 FEW_ENTRIES = 20
 FULL = {"offset-index-full": "index-limit-rolls", "time-index-full": "time-index-limit-binds"}
@@ -42,7 +43,7 @@ def _full(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
     reasons = roll_reasons([told.facts() for told in summaries])
     for reason, code in FULL.items():
         rolled = [told for told, found in zip(summaries, reasons, strict=True) if found == reason]
-        if rolled:
+        if len(rolled) >= MOST_ROLLS * (len(summaries) - 1) and rolled:
             told, kind = rolled[0], "entries" if reason == "offset-index-full" else "time_entries"
             count = getattr(told, kind)
             length = count * (offset_index if reason == "offset-index-full" else time_index).ENTRY.itemsize

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kafkaviz.analyse.checks.facts import Facts, and_more, listed
+from kafkaviz.analyse.checks.facts import MOST_RUNS, Facts, and_more, listed
 from kafkaviz.analyse.checks.summary import Begun, Marker, Summary
 from kafkaviz.analyse.finding import Evidence, Finding, Version, finding
 from kafkaviz.binary.crc32c import crc32c
@@ -181,21 +181,44 @@ def _entry(entries: np.ndarray, lacking: list[_Aborted], segment: Segment, facts
 
 
 def _snapshots(partition: Partition, summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
-    """Snapshots that cannot be read, that a start removes, and none where one is needed."""
+    """Snapshots that cannot be read, that belong nowhere, and none where one is needed.
+
+    A start keeps those of segments' base offsets and the newest one above (removeStraySnapshots, 4.3.1). Each stop leaves one at the
+    log's end, which the next but one removes: that is how a healthy log looks, so a snapshot where a batch begins is none of these.
+    """
     bases = [told.segment.base_offset for told in summaries]
     found = partition.snapshots
     stray = [offset for offset in found if offset not in bases]
     kept = max(stray, default=-1) if max(stray, default=-1) > max(bases, default=-1) else None
-    for offset, one in found.items():
+    for one in found.values():
         yield from _broken_snapshot(one, facts)
-        if offset in stray and offset != kept:
-            evidence = Evidence(f"offset {group(offset)}", "the base offset of a segment, or an offset above all of them")
-            message = f"there is no segment with base offset {group(offset)}"
-            yield facts.found("snapshot-stray", one.name, message, evidence, 0, one.size_bytes)
+    removed = [found[offset] for offset in stray if offset != kept and not _begins_batch(summaries, offset)]
+    if removed:
+        more = f"; so are {len(removed) - 1} more" if len(removed) > 1 else ""
+        message = f"no segment and no batch begins at the offset of {removed[0].name}{more}"
+        evidence = Evidence(", ".join(one.name for one in removed[:MOST_RUNS]), "base offsets of segments, and the log's end of a stop")
+        yield facts.found("snapshot-stray", removed[0].name, message, evidence, 0, removed[0].size_bytes)
     wrote = sum(told.producer_batches for told in summaries)
     if wrote and not found and facts.clean:
         message = f"{group(wrote)} batches have a producer id, and there is no .snapshot"
         yield facts.found("snapshot-missing", None, message, Evidence("no .snapshot", "one at the log's end"))
+
+
+def _begins_batch(summaries: Sequence[Summary], offset: int) -> bool:
+    """Whether a batch begins at an offset, or may have before compaction; the log's end counts too."""
+    told = next((one for one in reversed(summaries) if one.segment.base_offset <= offset), None)
+    if told is None or told.unsound or told.last_offset is None:
+        return told is not None
+    entries = told.segment.offset_index
+    slot = int(np.searchsorted(entries["offset"], offset)) - 1
+    start = int(entries["position"][slot]) if slot >= 0 else 0
+    begins = told.last_offset + 1
+    for batches in told.segment.scan(start):
+        behind = batches["base_offset"][batches["base_offset"] >= offset]
+        if len(behind):
+            begins = int(behind[0])
+            break
+    return begins == offset or bool(told.gap_count or told.dropped_offsets)
 
 
 def _broken_snapshot(one: FileInfo, facts: Facts) -> Iterator[Finding]:

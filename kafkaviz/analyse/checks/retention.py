@@ -72,7 +72,8 @@ def _place(told: Summary, one: Times) -> tuple[str, int, int]:
 def _future(wrong: Sequence[Summary], facts: Facts) -> Finding:
     told, one, count = _worst(wrong, "future")
     ahead = duration(one.timestamp_ms - facts.now_ms)
-    message = f"{count} newer than the newest file; offset {group(one.offset)} is of {moment(one.timestamp_ms)}, {ahead} ahead"
+    which = f"offset {group(one.offset)} is of {moment(one.timestamp_ms)}, {ahead} ahead"
+    message = f"{count} of a time after the broker's last writing; {which}"
     file, *place = _place(told, one)
     digits = f"{one.timestamp_ms:016x}"
     evidence = Evidence(moment(one.timestamp_ms), f"a time up to {moment(facts.now_ms + HOUR_MS)}", digits)
