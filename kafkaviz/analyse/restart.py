@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kafkaviz.config_def import Release
@@ -15,10 +15,13 @@ from kafkaviz.log.partition import METADATA_FILE, Offsets, Partition
 from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.simulate.config import IndexConfig, profile
 from kafkaviz.simulate.loading import Watch
-from kafkaviz.simulate.restart import Restart, Step, restart
+from kafkaviz.simulate.restart import Restart, Step, joined, restart, steps_of
 from kafkaviz.simulate.stored import StoredFile, StoredLog
 
-__all__ = ["ConfigOf", "Restart", "Step", "configs", "foretell", "foretell_partition"]
+__all__ = [
+    "ConfigOf", "Log", "Restart", "Step", "all_logs", "configs", "foretell", "foretell_partition", "joined", "log_of", "steps",
+    "strange_directories",
+]  # fmt: skip
 
 NEWEST: Release = (4, 3, 1)
 NO_PARTITIONS = {"remote-log-index-cache"}  # the cache of tiered storage, which LogManager passes over
@@ -44,27 +47,58 @@ def foretell(
     Reads the .log files of the segments that would be recovered, of others little. CannotOpen where a file may not be read.
     """
     settings = open_settings(broker, release) if config_of is None else None
-    config_of = config_of or configs(settings)
     known = image or (settings.image if settings else metadata_log.image(broker))
-    logs = (
-        replace(stored(broker, partition, config_of(partition)), stray=stray(partition, known, release)) for partition in broker.partitions
-    )
-    return restart(logs, broker.clean, profile(release), strange_directories(broker.path), watch)
+    logs = all_logs(broker, config_of or configs(settings), release, known)
+    return restart(map(stored, logs), broker.clean, profile(release), strange_directories(broker.path), watch)
 
 
 def foretell_partition(
     broker: Broker, partition: Partition, config: IndexConfig | None = None, release: Release = NEWEST, watch: Watch | None = None
 ) -> Restart:
     """The same of one partition directory: starts speaks for it alone."""
-    return restart([stored(broker, partition, config or IndexConfig())], broker.clean, profile(release), watch=watch)
+    return restart([stored(log_of(broker, partition, config or IndexConfig()))], broker.clean, profile(release), watch=watch)
 
 
-def stored(broker: Broker, partition: Partition, config: IndexConfig) -> StoredLog:
-    """A partition directory as plain values, its files opened when they are read."""
-    found = [*(one for segment in partition.segments for one in segment.files), *partition.others]
+@dataclass(frozen=True)
+class Log:
+    """A partition directory that a start loads, and what the broker around it says of it; small enough to be sent to a process.
+
+    recovery_point, log_start_offset, stray: as of simulate.stored.StoredLog.
+    """
+
+    partition: Partition
+    config: IndexConfig
+    recovery_point: int = 0
+    log_start_offset: int = 0
+    stray: str | None = None
+
+
+def log_of(broker: Broker, partition: Partition, config: IndexConfig) -> Log:
+    """One partition directory by itself."""
     known = _checkpoints(broker, partition)
-    files = tuple(_stored_file(one) for one in found)
-    return StoredLog(partition.directory, files, config, known.recovery_point or 0, known.log_start or 0)
+    return Log(partition, config, known.recovery_point or 0, known.log_start or 0)
+
+
+def all_logs(broker: Broker, config_of: ConfigOf, release: Release, image: Image) -> Iterator[Log]:
+    """All of a broker directory; image: what its metadata log says."""
+    logs = (log_of(broker, partition, config_of(partition)) for partition in broker.partitions)
+    return (replace(log, stray=stray(log.partition, image, release)) for log in logs)
+
+
+def steps(log: Log, clean: bool, release: Release = NEWEST) -> tuple[Step, ...]:
+    """What a start does to one of them, whatever lies beside it; simulate.restart.joined makes one start of all. CannotOpen."""
+    return steps_of(stored(log), clean, profile(release))
+
+
+def stored(log: Log) -> StoredLog:
+    """A partition directory as plain values, its files opened when they are read."""
+    files = tuple(map(_stored_file, log_files(log.partition)))
+    return StoredLog(log.partition.directory, files, log.config, log.recovery_point, log.log_start_offset, log.stray)
+
+
+def log_files(partition: Partition) -> list[FileInfo]:
+    """Every file of a partition directory."""
+    return [*(one for segment in partition.segments for one in segment.files), *partition.others]
 
 
 def stray(partition: Partition, image: Image, release: Release) -> str | None:

@@ -8,7 +8,7 @@ As LogManager and LogLoader of Kafka 4.3.1. Of a directory that was not stopped 
     delete   orders-0 300 .log        what follows a cut is not trusted
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kafkaviz.format import names
@@ -18,7 +18,7 @@ from kafkaviz.simulate.recovery import NEWEST, Raised
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, Step
 from kafkaviz.simulate.stored import StoredLog
 
-__all__ = ["ACTIONS", "CAUSES", "Restart", "Step", "restart"]
+__all__ = ["ACTIONS", "CAUSES", "Restart", "Step", "joined", "restart", "steps_of"]
 
 METADATA_TOPIC = "__cluster_metadata"  # KRaft's own log: loaded by itself, before all others
 KAFKA = "org.apache.kafka.common.KafkaException"
@@ -53,19 +53,34 @@ def restart(
     clean: the marker of a clean stop is there. strange_names: directories whose names are no topic-partition. watch(directory, base
     offset, Recovered) is told of each segment that is recovered. One log is in memory at a time, as far as recovery.recover says.
     """
-    by_metadata = sorted(logs, key=lambda log: not _is_metadata(log))
-    steps = [step for log in by_metadata if _is_metadata(log) for step in _metadata_steps(log, of, watch)]
+    logs, refused = sorted(logs, key=lambda log: not is_metadata(log.directory)), list(strange_names)
+    loaded = [log for log in logs if is_metadata(log.directory) or not refused]
+    return joined([(log.directory, steps_of(log, clean, of, watch)) for log in loaded], clean, refused)
+
+
+def steps_of(log: StoredLog, clean: bool, of: Profile = NEWEST, watch: Watch | None = None) -> tuple[Step, ...]:
+    """What a start does to one partition directory, whatever lies beside it."""
+    return _metadata_steps(log, of, watch) if is_metadata(log.directory) else tuple(_log_steps(log, clean, of, watch))
+
+
+def joined(steps: Iterable[tuple[str, Sequence[Step]]], clean: bool, strange_names: Iterable[str] = ()) -> Restart:
+    """The start as a whole, from the steps of each directory; they come with its name, in the order of the names.
+
+    The metadata log is loaded first. Where a name is strange, no other log is loaded.
+    """
+    told = sorted(steps, key=lambda one: not is_metadata(one[0]))
     refused = [_refused(name) for name in strange_names]
-    steps += refused
+    done = [step for directory, of_log in told if is_metadata(directory) for step in of_log] + refused
     if not refused:
-        others = [log for log in by_metadata if not _is_metadata(log)]
-        steps += [step for log in others for step in _log_steps(log, clean, of, watch)]
-        steps += _twice(others)
-    return Restart(clean, not any(step.action == "fail" for step in steps), tuple(steps))
+        others = [(directory, of_log) for directory, of_log in told if not is_metadata(directory)]
+        done += [step for _, of_log in others for step in of_log]
+        done += _twice(directory for directory, _ in others)
+    return Restart(clean, not any(step.action == "fail" for step in done), tuple(done))
 
 
-def _is_metadata(log: StoredLog) -> bool:
-    name = names.parse_directory(log.directory)
+def is_metadata(directory: str) -> bool:
+    """Whether a directory of this name holds KRaft's own log."""
+    name = names.parse_directory(directory)
     return bool(name) and name.topic == METADATA_TOPIC
 
 
@@ -102,16 +117,16 @@ def _refused(name: str) -> Step:
     return Step(name, None, "fail", "directory-name", why, error=str(Raised(KAFKA, words)), way_out=way_out)
 
 
-def _twice(logs: Iterable[StoredLog]) -> list[Step]:
+def _twice(directories: Iterable[str]) -> list[Step]:
     """Two directories of one partition, such as orders-0 and orders-00 (LogManager.addLog)."""
     seen: dict[tuple[str, int, bool], str] = {}
     found = []
-    for log in logs:
-        name = names.parse_directory(log.directory)
+    for directory in directories:
+        name = names.parse_directory(directory)
         if name and name.state in ("current", "future"):
-            first = seen.setdefault((name.topic, name.partition, name.state == "future"), log.directory)
-            if first != log.directory:
-                found.append(_duplicate(log.directory, first, f"{name.topic}-{name.partition}", name.state == "future"))
+            first = seen.setdefault((name.topic, name.partition, name.state == "future"), directory)
+            if first != directory:
+                found.append(_duplicate(directory, first, f"{name.topic}-{name.partition}", name.state == "future"))
     return found
 
 
