@@ -1,6 +1,6 @@
 """The health of a topic-partition and of a broker directory: all findings, the worst first, and what the next start will do.
 
-    health = check(open_broker("/var/lib/kafka"))
+    health = check("/var/lib/kafka")
     health.counts          {"error": 0, "warning": 2, "info": 5}
     health.findings[0]     Finding(code="unclean-shutdown", ...)
     health.restart.starts  True
@@ -8,6 +8,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from kafkaviz import versions
 from kafkaviz.analyse.checks import between, cost, other_files, retention, segment, state
@@ -19,7 +20,7 @@ from kafkaviz.analyse.restart import NEWEST, Restart, foretell, foretell_partiti
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import checkpoint
 from kafkaviz.log import archive, file
-from kafkaviz.log.broker import CHECKPOINTS, META_PROPERTIES, Broker
+from kafkaviz.log.broker import CHECKPOINTS, META_PROPERTIES, Broker, open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.simulate.config import IndexConfig
@@ -65,26 +66,32 @@ class Health:
 
 
 def assumed_version(broker: Broker, given: str | None = None) -> Assumed:
-    """The release given, such as "3.9" or "4.3.1"; else what the directory's own traces say; else the newest that is known."""
+    """The release given, such as "3.9" or "4.3.1"; else what the directory's own traces say; else the newest that is known.
+
+    A trace that only says "not before" leaves all later ones, unless it tells the release that formatted the directory.
+    """
     if given:
         return Assumed(versions.parse(given), "it was given")
     looks = looks_like(broker)
-    release = looks.last or looks.first
+    release = looks.last or formatted_by(broker)
     if release is None:
-        return Assumed(NEWEST, "nothing tells; this is the newest that is known")
+        because = "; ".join(filter(None, (looks.because, "nothing says that it was not the newest that is known")))
+        return Assumed(NEWEST, because)
     return Assumed(NEWEST if release[:2] == NEWEST[:2] else release, looks.because)
 
 
 def check(
-    broker: Broker, version: str | None = None, now_ms: int | None = None, partition: str | None = None,
+    broker: Broker | Path | str, version: str | None = None, now_ms: int | None = None, partition: str | None = None,
     settings: Settings | None = None, watch: Callable[[Partition], None] | None = None,
 ) -> Health:
     """The health of a broker directory, or of one partition directory in it; of what was opened as one partition, of that alone.
 
+    broker: as it was opened, or its path, as for open_broker.
     version: as for assumed_version. now_ms: the time that counts as now, by default that of the newest .log or checkpoint.
     settings: what each partition's log is run with, by default as the metadata log and a server.properties beside it tell.
     watch(partition) is told of each partition before it is read.
     """
+    broker = broker if isinstance(broker, Broker) else open_broker(broker)
     assumed = assumed_version(broker, version)
     partition = partition or (broker.partitions[0].directory if is_lone(broker) else None)
     known = settings or open_settings(broker, assumed.version)

@@ -64,6 +64,15 @@ class Times:
     compared_ms: int = -1  # what it was held against
 
 
+@dataclass(frozen=True)
+class First:
+    """The first batch of a segment, as a roll before it is judged by."""
+
+    size_bytes: int
+    max_timestamp_ms: int
+    last_offset: int
+
+
 @dataclass
 class Summary:
     """One segment; offsets and times are None where there is no batch that can be believed.
@@ -85,7 +94,7 @@ class Summary:
     dropped_offsets: int = 0
     control_batches: int = 0
     producer_batches: int = 0
-    first_batch: SegmentFacts | None = None
+    first_batch: First | None = None
     epochs: list[tuple[int, int, int]] = field(default_factory=list)
     steps: list[tuple[str, int, Begun | Marker]] = field(default_factory=list)
     times: dict[str, Times] = field(default_factory=dict)
@@ -103,10 +112,9 @@ class Summary:
 
     def facts(self) -> SegmentFacts:
         """What the inference of rolls takes of it."""
-        first = self.first_batch
+        first = self.first_batch or First(0, -1, -1)
         return SegmentFacts(
-            self.segment.base_offset, self.segment.log.size_bytes, int(first["size_bytes"]) if first is not None else 0,
-            int(first["max_timestamp_ms"]) if first is not None else -1, int(first["last_offset"]) if first is not None else -1,
+            self.segment.base_offset, self.segment.log.size_bytes, first.size_bytes, first.max_timestamp_ms, first.last_offset,
             self.newest[0] if self.newest else -1, self.entries, self.time_entries,
         )  # fmt: skip
 
@@ -132,7 +140,7 @@ class Watch:
         told = self.summary
         told.batches += len(batches)
         told.records += int(batches["records_read"].sum())
-        told.first_batch = batches[0].copy() if told.first_batch is None else told.first_batch
+        told.first_batch = told.first_batch or First(*(int(batches[name][0]) for name in ("size_bytes", "max_timestamp_ms", "last_offset")))
         self._add_newest(batches)
         if whole:
             self._add_gaps(batches)

@@ -1,0 +1,223 @@
+"""Whole directories that real brokers wrote: the doctor finds what was done to them, and nothing in healthy ones."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from kafkaviz import units
+from kafkaviz.analyse import health
+from kafkaviz.analyse.checks import cost
+from kafkaviz.analyse.checks.retention import kept
+from kafkaviz.analyse.health import Health, check
+from kafkaviz.errors import KafkavizError
+from kafkaviz.log.archive import opened
+from kafkaviz.log.broker import open_broker
+from tests.analyse.lab import Lab
+
+TRUE_OF_CLEAN = {  # the topics were made so
+    ("timestamp-in-future", "sensors-late-0/00000000000000010973.log"),
+    ("timestamp-unit-suspect", "sensors-seconds-0/00000000000000000000.log"),
+    ("time-index-limit-binds", "tiny-index-0/00000000000000000000.timeindex"),
+    ("segments-tiny", "tiny-index-0"),
+}
+DAMAGES = {  # twelve changes by hand
+    ("timeindex-missing", "rides-0/00000000000000000607.timeindex"),
+    ("index-missing", "rides-0/00000000000000001811.index"),
+    ("orphan-index", "rides-0/00000000000000999999.index"),
+    ("leftover-cleaned", "rides-0/00000000000000002418.log.cleaned"),
+    ("index-zero-tail", "bookings-0/00000000000000000000.index"),
+    ("index-offset-mismatch", "bookings-0/00000000000000000858.index"),
+    ("timeindex-timestamp-mismatch", "bookings-0/00000000000000001721.timeindex"),
+    ("index-size-not-multiple", "metrics-0/00000000000000000000.index"),
+    ("timeindex-zero-tail", "metrics-0/00000000000000001201.timeindex"),
+    ("index-zero-tail", "metrics-0/00000000000000002401.index"),
+    ("txnindex-mismatch", "transfers-0/00000000000000000320.txnindex"),
+    ("snapshot-bad-crc", "transfers-0/00000000000000003429.snapshot"),
+}
+
+
+def alarms(found: Health) -> set[tuple[str, str]]:
+    """(code, file) of all errors and warnings."""
+    return {(one.code, one.file) for one in found.findings if one.severity != "info"}
+
+
+def infos(found: Health) -> set[str]:
+    return {one.code for one in found.findings if one.severity == "info"}
+
+
+def archive(shared: Path, name: str) -> Path:
+    return opened(shared / "data" / f"{name}.tar.gz")
+
+
+@cache
+def checked(path: Path, version: str | None = None) -> Health:
+    """A directory checked once for all tests."""
+    return check(path, version)
+
+
+def only(found: Health, code: str):
+    (one,) = [one for one in found.findings if one.code == code]
+    return one
+
+
+def test_a_clean_directory_has_no_error_and_only_true_warnings(clean):
+    """91 segments of 4.3.1, compacted, transactional, with deleted topics: what is unusual was made so."""
+    found = check(clean)
+    assert alarms(found) == TRUE_OF_CLEAN
+    assert (found.version.text, found.restart.clean, found.restart.starts) == ("4.3.1", True, True)
+    deleted = [one for one in found.findings if (one.partition or "").endswith("-delete")]
+    assert {one.code for one in deleted} == {"index-zero-tail", "timeindex-zero-tail"} and {one.severity for one in deleted} == {"info"}
+
+
+def test_each_damage_is_named_and_nothing_else(damaged):
+    """Beside the twelve only what the next start will rebuild."""
+    found = checked(damaged)
+    assert alarms(found) - DAMAGES == {
+        ("recovery-will-rebuild", "rides-0/00000000000000001811.index"),
+        ("recovery-will-rebuild", "transfers-0/00000000000000000320.txnindex"),
+    }
+    assert alarms(found) >= DAMAGES
+    assert found.restart.starts
+
+
+def test_consequences_are_what_the_broker_did(damaged):
+    """A 4.3.1 broker ran on this directory: asked for 954 it gave 1017; records of 1201 were found in 2401; 607 took every lookup."""
+    found = checked(damaged)
+    assert "offsets 949 to 968" in only(found, "index-offset-mismatch").consequence
+    assert f"skip to offset {units.group(1017)}" in only(found, "index-offset-mismatch").consequence
+    assert "skips the segment and answers with the next one" in only(found, "timeindex-zero-tail").consequence
+    assert "every time lookup up to that time ends here" in only(found, "timeindex-missing").consequence
+    assert "recovers the segment" in only(found, "txnindex-mismatch").consequence
+    assert "deletes" in only(found, "orphan-index").consequence and "deletes" in only(found, "leftover-cleaned").consequence
+
+
+def test_evidence_has_the_bytes(damaged):
+    """The slot as it is, and as it should be: position 9285, not that of the entry three slots on."""
+    one = only(checked(damaged), "index-offset-mismatch")
+    assert (one.position, one.length) == (24, 8)
+    assert (one.evidence.found_hex, one.evidence.expected_hex) == ("0000005b00003ff4", "0000005b00002445")
+
+
+def test_a_killed_directory_says_what_a_restart_will_do(killed):
+    """Three tails made by hand; unwritten slots are as they should be."""
+    found = checked(killed)
+    errors = {(one.code, one.file, one.position, one.length) for one in found.findings if one.severity == "error"}
+    cuts = {(one.file, one.position, one.length) for one in found.findings if one.code == "recovery-will-truncate"}
+    assert cuts == {(file, position, length) for _, file, position, length in errors}
+    assert {code for code, *_ in errors} <= {"log-torn-tail", "log-zero-tail", "log-garbage-tail"}
+    assert ("unclean-shutdown", ".kafka_cleanshutdown") in alarms(found)
+    assert "index-unwritten-slots" in infos(found) and not found.restart.clean and found.restart.starts
+
+
+def test_the_whole_killed_directory(shared):
+    """The errors are the three tails, to the byte."""
+    found = check(archive(shared, "kafka-4.3.1-killed"))
+    assert {(one.code, one.file, one.position, one.length) for one in found.findings if one.severity == "error"} == {
+        ("log-torn-tail", "clicks-zstd-0/00000000000000000000.log", 263_795, 464),
+        ("log-zero-tail", "weblogs-0/00000000000000012138.log", 406_105, 512),
+        ("log-garbage-tail", "append-time-0/00000000000000000000.log", 561_373, 45),
+    }
+    assert found.restart.starts
+
+
+def test_a_directory_that_no_broker_starts_on(shared):
+    """meter-readings: segment.index.bytes was lowered to 1024; the metadata log says so."""
+    found = check(archive(shared, "kafka-4.3.1-unstartable"))
+    assert {(one.code, one.file) for one in found.findings if one.severity == "error"} == {
+        ("recovery-will-fail", "meter-readings-0/00000000000000000000.log")
+    }
+    assert "Attempt to append to a full time index (size = 84)" in only(found, "recovery-will-fail").evidence.found
+    assert not found.restart.starts
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "expected"),
+    [
+        ("kafka-3.9.0-leader", "3.9", {"index-coarse", "offset-gap-explained"}),
+        ("kafka-3.9.0-follower", "3.9", {"index-coarse", "offset-gap-explained"}),
+        ("kafka-4.3.1-killed-restarted", "4.3.1", {"offset-gap-explained", "interval-without-effect"}),
+        ("kafka-2.8.2-legacy", "3.6", {"index-coarse", "offset-gap-explained", "timeindex-deep-offset", "retention-by-mtime"}),
+    ],
+)
+def test_healthy_directories_of_other_releases_have_no_error(shared, name, version, expected):
+    """Per append or per batch, deep or not, rebuilt or not: the codes that say so are information."""
+    found = check(archive(shared, name))
+    assert found.counts["error"] == 0
+    assert infos(found) == expected
+    assert found.version.text == version
+    allowed = {"timestamps-missing", "time-index-limit-binds", "hanging-transaction", "timestamp-in-future"}
+    assert {code for code, _ in alarms(found)} <= allowed
+
+
+def test_a_given_version_is_the_one_whose_behaviour_is_told(damaged):
+    """Up to 2.2 a start checked the indexes; what the bytes are does not change."""
+    old, new = checked(damaged, "2.2"), checked(damaged)
+    assert old.version.because == "it was given"
+    assert only(old, "index-size-not-multiple").consequence != only(new, "index-size-not-multiple").consequence
+    assert {code for code, _ in alarms(old)} - {"recovery-will-rebuild"} == {code for code, _ in alarms(new)} - {"recovery-will-rebuild"}
+    with pytest.raises(KafkavizError, match="no version of Kafka"):
+        check(damaged, "newest")
+
+
+def test_one_partition_of_a_broker(damaged):
+    """Opened by its own path it is judged alone, with its broker's clean stop."""
+    found = check(damaged / "rides-0")
+    assert {one.partition for one in found.findings} == {"rides-0"}
+    files = {file for code, file in alarms(found) if code != "recovery-will-rebuild"}
+    assert files == {file for _, file in DAMAGES if file.startswith("rides")}
+    assert check(damaged, partition="rides-0").findings == found.findings
+
+
+def test_a_partition_without_its_broker(clean, tmp_path):
+    """Copied alone, it is neither clean nor unclean: its bytes are taken as they are."""
+    lab = Lab(clean, tmp_path / "kafka", ["clicks-none-0"])
+    for found in lab.path.iterdir():
+        if found.is_file():
+            found.unlink()
+    found = check(lab.path / "clicks-none-0")
+    assert found.findings == () and found.version.text == "4.3.1"
+    assert [step for step in found.restart.steps if step.action != "keep"] == []
+
+
+def test_one_broken_segment_hides_no_neighbour(clean, tmp_path):
+    """A file that may not be read is a finding; the segments beside it are judged."""
+    lab = Lab(clean, tmp_path / "kafka", ["orders-0"])
+    first, second = lab.files("orders-0", ".log")[:2]
+    first.unlink()
+    first.mkdir()  # no regular file: as if it were gone
+    lab.change(second, lambda data: data.__setitem__(200, data[200] ^ 1))
+    codes = {code for code, file in alarms(check(lab.path))}
+    assert "batch-crc-mismatch" in codes and "orphan-index" in codes
+
+
+def test_what_keeps_a_segment(clean):
+    """sensors-late: the first segment expires seven days after its newest record, the second in more than a year."""
+    broker = open_broker(clean)
+    assumed = health.assumed_version(broker)
+    settings = health.open_settings(broker, assumed.version)
+    facts = health.facts_of(broker, broker.partition("sensors-late-0"), assumed, health.newest_ms(broker), frozenset(), settings)
+    summaries = [health.segment.check(one, facts).summary for one in broker.partition("sensors-late-0").segments]
+    first, second = kept(summaries, 7 * 86_400_000)
+    assert first.until_ms - first.timestamp_ms == 7 * 86_400_000 and first.by == first.base_offset
+    assert second.offset == 11_001 and second.blocked_until_ms == second.until_ms == second.timestamp_ms + 7 * 86_400_000
+    assert kept(summaries, -1)[0].until_ms is None
+
+
+def test_many_segments_need_many_maps(clean, monkeypatch):
+    """Two maps a segment, and those of the JVM."""
+    broker = open_broker(clean)
+    segments = sum(len(partition.live) for partition in broker.partitions)
+    monkeypatch.setattr(cost, "MAX_MAP_COUNT", 2 * segments + cost.MAPS_OF_JVM)
+    (one,) = cost.of_broker(broker, ())
+    assert one.code == "maps-near-limit" and units.group(segments) in one.message
+    monkeypatch.undo()
+    assert list(cost.of_broker(broker, ())) == []
+
+
+def test_findings_cross_to_another_process(damaged):
+    """A task of the pipeline gives them back."""
+    import pickle
+
+    found = checked(damaged).findings
+    assert pickle.loads(pickle.dumps(found)) == found
