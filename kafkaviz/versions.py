@@ -6,6 +6,7 @@ Release = tuple[int, int]
 
 NEWEST_CHECKED = (4, 3)  # kafkaviz is held against directories and classes of 4.3.1
 OLDEST_CHECKED = (1, 1)
+OFFERED = ("4.3.1", "4.0", "3.9", "3.6", "3.0", "2.8", "2.2", "1.1")  # one of each behaviour that a finding tells apart
 
 # metadata.version, as MetadataVersion.featureLevel has it in 4.3.1: the first level of each release.
 METADATA_VERSION_FIRST_LEVELS: dict[Release, int] = {

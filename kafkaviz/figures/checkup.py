@@ -3,7 +3,7 @@
 One value for the whole page: figures.checkup.view works it out, message packs it for ui/components/findings.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ ALONE = 3  # more findings of one code are one item of the list
 MEMBERS = 200  # of an item, shown; all are in the JSON
 DUMPS = 400  # findings whose bytes are sent along
 READ_CAUSES = ("unflushed", "index-missing", "index-corrupt", "tail", "invalid-offset", "index-full")  # the .log is read
+EXPECTED = ("leftover-deleted", "directory-deleted", "producer-state")  # deletions that every start may do
 LEAST_SHARE = 0.016  # of the strip: a small log is still seen
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 TAILS = (("log-torn-tail", "a batch cut short"), ("log-zero-tail", "zeros"), ("log-garbage-tail", "bytes that do not belong there"))
@@ -30,6 +31,9 @@ class Verdict(NamedTuple):
     kind: str
     title: str
     text: str
+
+
+UNKNOWN = Verdict("warning", "The next start cannot be foretold", "A file that a start reads may not be read here.")
 
 
 class Bar(NamedTuple):
@@ -95,9 +99,14 @@ class View(NamedTuple):
     items: tuple[Item, ...]
 
 
-def view(findings: Sequence[Finding], restart: Restart, log_bytes: Mapping[tuple[str, int], int], read: Read) -> View:
-    """All that the page shows. log_bytes: the size of each .log by its directory and base offset; read: for the dumps."""
+def view(findings: Sequence[Finding], restart: Restart | None, log_bytes: Mapping[tuple[str, int], int], read: Read) -> View:
+    """All that the page shows. log_bytes: the size of each .log by its directory and base offset; read: for the dumps.
+
+    restart: None where it cannot be foretold.
+    """
     counted = {severity: sum(one.severity == severity for one in findings) for severity in SEVERITIES}
+    if restart is None:
+        return View(UNKNOWN, None, counted, items(findings, read))
     return View(verdict(findings, restart), strip(restart, log_bytes), counted, items(findings, read))
 
 
@@ -108,9 +117,10 @@ def verdict(findings: Sequence[Finding], restart: Restart) -> Verdict:
     """What the next start does, in a headline and some sentences."""
     if not restart.starts:
         return _fails(restart)
-    cuts, deletes = _of(restart, "truncate"), [one for one in _of(restart, "delete") if one.cause != "leftover-deleted"]
+    cuts, deletes = _of(restart, "truncate"), [one for one in _of(restart, "delete") if one.cause not in EXPECTED]
     headline = _headline(cuts, deletes, restart)
-    stays = sum(one.severity == ERROR and not one.code.startswith("recovery-") for one in findings) - _tails(findings, cuts)
+    mended = {one.file for one in restart.steps if one.action in ("truncate", "rebuild", "delete") and one.cause != "timeindex-missing"}
+    stays = sum(one.severity == ERROR and not one.code.startswith("recovery-") and one.file not in mended for one in findings)
     kind = "error" if stays else "warning" if cuts or deletes or not restart.clean else "ok"
     return Verdict(kind, headline, " ".join(filter(None, (_why(restart), _cut_words(findings, cuts), _stay_words(stays)))))
 
@@ -120,13 +130,13 @@ def _fails(restart: Restart) -> Verdict:
     others = len({one.partition for one in restart.steps} - {first.partition, None})
     rest = f" With it ends the broker, also for its {units.group(others)} other logs." if others else ""
     title = f"This broker will not start: {_headline_of(first)}"
-    return Verdict("error", title, f"{_sentence(first.why)} Kafka ends with {first.error}.{rest}")
+    return Verdict("error", title, f"{_sentence(first.why)} {_sentence(f'Kafka says: {first.error}') if first.error else ''}{rest}")
 
 
 def _headline_of(step: Step) -> str:
-    where = f"{step.partition}/{units.group(step.segment)}" if step.segment is not None else f"{step.partition}"
+    where = step.partition or "the broker directory"
     words = {
-        "index-full": f"an index of {where} cannot be rebuilt",
+        "index-full": f"the {'time index' if 'time index' in (step.error or '') else 'offset index'} of {where} cannot be rebuilt",
         "index-too-large": f"an index of {where} is larger than its limit",
         "directory-name": f"{where} is no topic-partition",
         "directory-twice": f"{where} is there twice",
@@ -142,7 +152,7 @@ def _headline(cuts: Sequence[Step], deletes: Sequence[Step], restart: Restart) -
         done.append(f"cut {units.group(sum(one.size_bytes or 0 for one in cuts))} bytes off {_number(logs)} log{_s(logs)}")
     if deletes:
         done.append(f"delete {_number(len(deletes))} {'thing' if any(not one.file for one in deletes) else 'file'}{_s(len(deletes))}")
-    rebuilt = {(one.partition, one.segment) for one in _of(restart, "rebuild") if one.segment is not None}
+    rebuilt = {(one.partition, one.segment) for one in _of(restart, "rebuild") if one.cause in READ_CAUSES}
     if rebuilt and not cuts:
         done.append(f"rebuild indexes of {_number(len(rebuilt))} segment{_s(len(rebuilt))}")
     return f"This broker will start, and {' and '.join(done)}" if done else "This broker will start, and change nothing"
@@ -173,12 +183,6 @@ def _stay_words(stays: int) -> str:
     if not stays:
         return ""
     return f"{_number(stays).capitalize()} error{_s(stays)} will stay: the start does not see {'it' if stays == 1 else 'them'}."
-
-
-def _tails(findings: Iterable[Finding], cuts: Sequence[Step]) -> int:
-    """Errors that the start takes away by its cuts."""
-    files = {one.file for one in cuts}
-    return sum(one.severity == ERROR and one.code in dict(TAILS) and one.file in files for one in findings)
 
 
 # ---- the strip
@@ -224,9 +228,9 @@ def items(findings: Sequence[Finding], read: Read) -> tuple[Item, ...]:
     """The lines of the list, the worst first; findings of one code are one line where there are more than a few."""
     found, left = [], DUMPS
     order = sorted(findings, key=lambda one: (SEVERITIES.index(one.severity), one.code))
-    for (severity, _), group in groupby(order, key=lambda one: (one.severity, one.code)):
+    for (severity, code), group in groupby(order, key=lambda one: (one.severity, one.code)):
         same = list(group)
-        together = len(same) > ALONE or (severity == INFO and len(same) > 1)
+        together = len(same) > ALONE or (len(same) > 1 and (severity == INFO or code.startswith("recovery-will-")))
         for part in [same] if together else [[one] for one in same]:
             members = tuple(_member(one, read if number < left else None) for number, one in enumerate(part[:MEMBERS]))
             left -= len(members)
@@ -237,7 +241,7 @@ def items(findings: Sequence[Finding], read: Read) -> tuple[Item, ...]:
 def _item(same: Sequence[Finding], members: tuple[Member, ...]) -> Item:
     first = same[0]
     if len(same) == 1:
-        return Item(_key(first), first.severity, first.code, _title(first.message), _where(first, short=True), 1, members)
+        return Item(_key(first), first.severity, first.code, CODES[first.code].title, _where(first, short=True), 1, members)
     partitions = {one.partition for one in same}
     where = first.partition if len(partitions) == 1 and first.partition else f"{units.group(len(partitions))} topic-partitions"
     return Item(first.code, first.severity, first.code, f"{CODES[first.code].title}, {_times(len(same))}", where, len(same), members)
@@ -257,7 +261,7 @@ def _key(one: Finding) -> str:
 def _where(one: Finding, short: bool = False) -> str:
     """File and bytes; short: the partition and what kind of file, as a narrow list has room for it."""
     place = one.file or one.partition or "the broker directory"
-    if short and one.file and one.partition:
+    if short and one.partition and (one.file or one.partition) != one.partition:
         name = one.file.rpartition("/")[2]
         stem, dot, suffix = name.partition(".")
         place = f"{one.partition} {f'{int(stem)}{dot}{suffix}' if stem.isdigit() else name}"
@@ -324,4 +328,6 @@ def _sentence(text: str) -> str:
 
 
 def _title(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    """With a capital, unless it begins with a name that has none: java.lang.Error, .index."""
+    first = text.split(" ", 1)[0]
+    return text[:1].upper() + text[1:] if first.rstrip(",;:").isalpha() else text

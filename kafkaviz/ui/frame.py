@@ -15,9 +15,10 @@ import streamlit as st
 from kafkaviz.log.segment import Segment
 from kafkaviz.ui import cache as doors
 from kafkaviz.ui import go_to, parts, pick, state
+from kafkaviz.ui.checkups import checkups
 from kafkaviz.ui.components import copy_link, keys, one_step, theme_button
 from kafkaviz.ui.pick import Place
-from kafkaviz.units import legible
+from kafkaviz.units import group, legible
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]  # the checkout, where app.py and pages/ are
@@ -100,16 +101,21 @@ def _sidebar(current: str, place: Place) -> None:
     with st.sidebar.container(key="kv_side"):
         st.html('<div class="kv-brand"><div class="kv-mark"></div><span>kafkaviz</span></div>')
         with st.container(key="kv_nav"):
-            group = 1
+            shown = 1
             for name, page in pages().items():
-                if page.group != group:
+                if page.group != shown:
                     st.html("<hr>")
-                group = page.group
+                shown = page.group
                 with st.container(key="kv_nav_current" if name == current else f"kv_nav_{page.path or 'broker'}"):
-                    st.page_link(
-                        page.script, label=name, icon=f":material/{page.icon}:", width="stretch", query_params=_carried(page, place)
-                    )
+                    look = {"label": _label(name, place), "icon": f":material/{page.icon}:", "width": "stretch"}
+                    st.page_link(page.script, query_params=_carried(page, place), **look)
         _foot(place)
+
+
+def _label(name: str, place: Place) -> str:
+    """The page's name; behind Health the number of errors, once they are known."""
+    errors = checkups().errors(place.listed) if name == "Health" and place.listed else 0
+    return f"{name} :red[**{group(errors)}**]" if errors else name
 
 
 def _carried(page: Page, place: Place) -> dict[str, str]:

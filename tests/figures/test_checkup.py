@@ -38,8 +38,8 @@ def nothing(file: str, position: int, length: int) -> bytes:
          "Of the bytes behind the last batches 100 are a batch cut short. No whole batch is lost."),
         (Restart(True, True, (Step("a-0", 5, "delete", "orphan-index", "no .log", "a-0/5.index", size_bytes=8),)), [], "warning",
          "This broker will start, and delete one file", "It was stopped cleanly, so contents are not checked at the start."),
-        (Restart(False, False, (*AGAIN, FULL)), [], "error", "This broker will not start: an index of a-0/0 cannot be rebuilt",
-         "The index is full. Kafka ends with E: full (size = 84). With it ends the broker, also for its 2 other logs."),
+        (Restart(False, False, (*AGAIN, FULL)), [], "error", "This broker will not start: the offset index of a-0 cannot be rebuilt",
+         "The index is full. Kafka says: E: full (size = 84). With it ends the broker, also for its 2 other logs."),
     ],
 )  # fmt: skip
 def test_the_verdict_says_what_the_start_will_do(restart, findings, kind, title, text):
@@ -90,7 +90,7 @@ def test_errors_come_first_and_words_are_sentences():
     """Whatever the order of the findings."""
     listed = checkup.items([found("timeindex-empty"), found("log-torn-tail", position=10, length=5), found("orphan-index")], nothing)
     assert [item.severity for item in listed] == ["error", "warning", "info"]
-    assert listed[0].title == "It is so" and listed[0].where == "orders-1 0.log, bytes 10–14"
+    assert listed[0].title == "The last batch is cut short" and listed[0].members[0].message == "It is so." and listed[0].where == "orders-1 0.log, bytes 10–14"
     assert listed[0].members[0].where == f"orders-1/{0:020d}.log, bytes 10–14"
     assert listed[0].members[0].found == "This." and listed[0].members[0].consequence.endswith(".")
 
@@ -106,6 +106,12 @@ def test_the_dump_begins_a_little_before_the_finding():
     (item,) = checkup.items([found("log-torn-tail", position=100, length=7)], read)
     assert asked == [(f"orders-1/{0:020d}.log", 64, 128)]
     assert item.members[0].dump == (64, bytes(range(128)).hex(), (100, 107), "log")
+
+
+def test_a_start_that_cannot_be_foretold_is_said():
+    """The findings are still there."""
+    shown = checkup.view([found("log-torn-tail")], None, LOGS, nothing)
+    assert (shown.verdict, shown.strip, len(shown.items)) == (checkup.UNKNOWN, None, 1)
 
 
 def test_only_so_many_members_are_sent():

@@ -5,10 +5,10 @@ import streamlit as st
 
 from kafkaviz.pipeline import job
 from kafkaviz.pipeline.job import Progress
-from tests.pipeline.conftest import in_process
+from tests.pipeline.conftest import fingerprint, in_process
 from tests.ui.fakes import FakeStarts
 
-__all__ = ["in_process"]
+__all__ = ["fingerprint", "in_process"]
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ export default function ({ parentElement: root, data }) {
   return m.release = () => watch.disconnect();
 }
 
+const within = (part, whole) => whole.toLowerCase().includes(part.toLowerCase().replace(/\.$/, ''));
 const listed = m => m.data.items.filter(one => m.only === 'all' || one.severity === m.only);
 
 function write(m) {
@@ -100,11 +101,10 @@ function detail(m) {
   if (!item || !listed(m).includes(item)) return box.replaceChildren();
   const one = item.members[m.member];
   const block = (name, ...lines) => lines.some(Boolean) ? H('div', { class: 'blk' }, H('div', { class: 'lab' }, name), ...lines.filter(Boolean).map(line => H('p', {}, line))) : null;
-  const said = item.count > 1 ? one.message : null;
   box.replaceChildren(...[
     H('div', { class: 'h' }, H('div', { class: 'hd' }, sev(item.severity), H('h3', {}, item.title), H('span', { class: 'code' }, item.code)), H('div', { class: 'where' }, one.where)),
     members(m, item),
-    block('What is there', said, one.found, one.expected && `Expected: ${one.expected}`),
+    block('What is there', one.message, !within(one.found, one.message) && one.found, one.expected && `Expected: ${one.expected}`),
     one.dump ? H('div', { class: 'blk' }, dump(one.dump)) : null,
     block('What Kafka will do', one.consequence), block('A safe next step', one.next_step), block('Reference', one.reference),
   ].filter(Boolean));

@@ -1,0 +1,105 @@
+"""The checkups of this server: each directory is checked once in a thread of its own, while the page shows how far it is.
+
+A checkup of 20 MB takes a second, one of 20 GB half a minute: the page must not wait for it.
+"""
+
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from kafkaviz.errors import KafkavizError
+from kafkaviz.ui.cache import KEPT, Listed
+
+if TYPE_CHECKING:
+    from kafkaviz.analyse.health import Health
+    from kafkaviz.log.partition import Partition
+
+
+class Stopped(Exception):
+    """Nobody waits for this checkup any more."""
+
+
+@dataclass
+class Checkup:
+    """A checkup that runs, or has ended: then one of health and error is there."""
+
+    total_bytes: int  # of .log
+    done_bytes: int = 0
+    partition: str = ""  # that is being read
+    health: "Health | None" = None
+    error: str | None = None
+    is_cancelled: bool = False
+    over: threading.Event = field(default_factory=threading.Event)
+
+    def cancel(self) -> None:
+        """Ends it before the next topic-partition."""
+        self.is_cancelled = True
+
+
+class Checkups:
+    """The checkups by listing and release: shared by all tabs, so that no directory is read twice at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: dict[tuple[str, str], Checkup] = {}
+
+    def of(self, here: Listed, release: str) -> Checkup:
+        """The directory's checkup by this release ("" for what its traces say); started at the first call."""
+        with self._lock:
+            key = here.key, release
+            if key not in self._known:
+                self._known[key] = _started(here, release)
+                for old in list(self._known)[:-KEPT]:
+                    self._known.pop(old).cancel()
+            return self._known[key]
+
+    def errors(self, here: Listed) -> int:
+        """How many errors the checkup by the directory's own traces has found; 0 where none has ended."""
+        with self._lock:
+            known = self._known.get((here.key, ""))
+        return known.health.counts["error"] if known and known.health else 0
+
+    def again(self, here: Listed, release: str) -> None:
+        """Forgets a checkup, so that the next call starts one."""
+        with self._lock:
+            self._known.pop((here.key, release), None)
+
+
+def _started(here: Listed, release: str) -> Checkup:
+    logs = (segment.log for partition in here.broker.partitions for segment in partition.segments)
+    checkup = Checkup(sum(log.size_bytes for log in logs if log))
+    threading.Thread(target=_run, args=(checkup, here, release), name="kafkaviz-checkup", daemon=True).start()
+    return checkup
+
+
+def _run(checkup: Checkup, here: Listed, release: str) -> None:
+    from kafkaviz.analyse.health import check
+
+    read_bytes = 0
+
+    def watch(partition: "Partition") -> None:
+        nonlocal read_bytes
+        if checkup.is_cancelled:
+            raise Stopped
+        checkup.done_bytes, checkup.partition = read_bytes, partition.directory
+        read_bytes += sum(segment.log.size_bytes for segment in partition.segments if segment.log)
+
+    try:
+        checkup.health = check(here.broker, release or None, watch=watch)
+    except Stopped:
+        checkup.error = "it was cancelled"
+    except KafkavizError as fault:
+        checkup.error = str(fault)
+    except Exception as fault:  # a fault of ours: the page must say so, and the server's log have all of it
+        checkup.error = f"kafkaviz itself failed: {type(fault).__name__}: {fault}"
+        raise
+    finally:
+        checkup.over.set()
+
+
+@st.cache_resource(show_spinner=False)
+def checkups() -> Checkups:
+    """This server's checkups."""
+    return Checkups()

@@ -1,0 +1,121 @@
+"""Health: what is wrong with a broker directory, with the bytes that show it, and what its next start will do."""
+
+import json
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from kafkaviz import units, versions
+from kafkaviz.errors import KafkavizError
+from kafkaviz.figures import checkup as drawn
+from kafkaviz.log import file
+from kafkaviz.ui import parts, pick, state
+from kafkaviz.ui.cache import KEPT, Listed
+from kafkaviz.ui.checkups import Checkup, checkups
+from kafkaviz.ui.components.findings import findings
+from kafkaviz.ui.frame import frame
+
+if TYPE_CHECKING:
+    from kafkaviz.analyse.health import Health
+
+QUICK_S = 0.8  # a checkup that takes no longer shows no progress
+BY_TRACES = "As its traces tell"
+
+
+def release() -> str:
+    """The release that the directory is judged by, as the address has it; "" where its own traces decide."""
+    asked = st.query_params.get(state.RELEASE, "")
+    with suppress(KafkavizError):
+        return asked and ".".join(map(str, versions.parse(asked)))
+    return ""
+
+
+def head(here: Listed, health: "Health | None", asked: str) -> None:
+    """The title, how the broker was left, by which release that is judged, and the findings to take along."""
+    left = "A broker that was stopped cleanly." if here.broker.clean else "A broker that was not stopped cleanly, or still runs."
+    with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
+        parts.title("Health", f"{left} Nothing here is changed by looking.", gap=0)
+        choose_release(health, asked)
+        if health:
+            data = lambda: as_json(health)  # noqa: E731 - the button calls it on click
+            name = f"{units.legible(here.broker.name)}-health.json"
+            st.download_button("Report", data, name, "application/json", on_click="ignore", icon=":material/download:", key="kv_report")
+
+
+def choose_release(health: "Health | None", asked: str) -> None:
+    """The release whose behaviour is told: by default the one that the directory's own traces say."""
+    traces = f"As Kafka {health.version.text}, by its traces" if health and not asked else BY_TRACES
+    offered = [traces, *(f"As Kafka {one}" for one in dict.fromkeys([*([asked] if asked else []), *versions.OFFERED]))]
+    at = offered.index(f"As Kafka {asked}") if asked else 0
+    told = health.version.because if health else "The release whose behaviour is told"
+    look = {"label_visibility": "collapsed", "key": f"kv_release {asked} {traces}", "help": told, "width": 250}
+    wanted = st.selectbox("Judged as Kafka", offered, at, **look)
+    if wanted != offered[at]:
+        st.query_params.pop(state.RELEASE, None)
+        if wanted != traces:
+            st.query_params[state.RELEASE] = wanted.removeprefix("As Kafka ")
+        st.rerun()
+
+
+def as_json(health: "Health") -> str:
+    """What `kafkaviz check --json` prints."""
+    from kafkaviz.analyse.health_object import as_object
+
+    return json.dumps(as_object(health), ensure_ascii=False, indent=2)
+
+
+@st.fragment(run_every=0.4)
+def waiting(here: Listed, asked: str) -> None:
+    """How far the checkup is; the page is drawn anew once it is over."""
+    checkup = checkups().of(here, asked)
+    if checkup.over.is_set():
+        st.rerun()
+    share = checkup.done_bytes / checkup.total_bytes if checkup.total_bytes else 0
+    words = f"Reading {checkup.partition}" if checkup.partition else "Reading"
+    done, total = units.size(checkup.done_bytes), units.size(checkup.total_bytes)
+    with st.container(horizontal=True, key="kv_strip_work", vertical_alignment="center"):
+        st.html(
+            f'<div class="kv-work" role="status">{parts.icon("bolt", True)}<span>{parts.escape(words)}</span>'
+            f'<div class="kv-prog"><i style="width:{100 * share:.0f}%"></i></div>'
+            f'<span class="kv-fnt">{done} of {total}, every batch and record</span></div>'
+        )
+        st.button("Cancel", type="tertiary", key="kv_checkup_cancel", on_click=checkup.cancel)
+
+
+def ended(here: Listed, checkup: Checkup, asked: str) -> None:
+    """The findings, or why there are none."""
+    if checkup.error:
+        with parts.state("checkup", "error", "The checkup did not end", f"{checkup.error}. Nothing was changed."):
+            st.button("Check again", key="kv_checkup_again", on_click=checkups().again, args=(here, asked))
+        return
+    findings(_message(here.key, asked, checkup.health))
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _message(key: str, asked: str, _health: "Health") -> dict:
+    broker = _health.broker
+    logs = {(one.directory, found.base_offset): found.log.size_bytes for one in broker.partitions for found in one.segments if found.log}
+
+    def read(name: str, position: int, length: int) -> bytes:
+        with suppress(KafkavizError):
+            return file.read(broker.path / name, position, length)
+        return b""
+
+    return drawn.message(drawn.view(_health.findings, _health.restart, logs, read), f"{key} {asked}")
+
+
+def main() -> None:
+    """The page."""
+    place = frame("Health")
+    here, asked = pick.listed(place), release()
+    checkup = checkups().of(here, asked)
+    is_over = checkup.over.wait(QUICK_S)
+    head(here, checkup.health if is_over else None, asked)
+    if is_over:
+        ended(here, checkup, asked)
+    else:
+        waiting(here, asked)
+
+
+main()

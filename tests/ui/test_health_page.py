@@ -1,0 +1,122 @@
+"""The Health page without a browser: what its component is sent, what it says while it reads, and what it hands out."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from kafkaviz.analyse import health
+from kafkaviz.errors import KafkavizError
+from kafkaviz.ui.checkups import Checkup, checkups
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 120
+
+
+@pytest.fixture(autouse=True)
+def nothing_cached(starts) -> None:
+    """No Spark, and nothing kept from the test before."""
+    st.cache_resource.clear()
+
+
+def opened(directory: Path, **query: str) -> AppTest:
+    """The page at this address, as it is at first."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
+    at.query_params["dir"] = str(directory)
+    at.run()
+    for name, value in query.items():
+        at.query_params[name] = value
+    return at.switch_page(str(ROOT / "pages" / "health.py")).run()
+
+
+def page(directory: Path, **query: str) -> AppTest:
+    """The same, once its checkup is over."""
+    at = opened(directory, **query)
+    for known in list(checkups()._known.values()):
+        assert known.over.wait(PATIENCE_S)
+    at.run()
+    assert [error.message for error in at.exception] == []
+    return at
+
+
+def sent(at: AppTest) -> dict | None:
+    """What the component of findings is sent."""
+    for component in at.get("bidi_component"):
+        if component.proto.component_name.endswith("findings"):
+            return json.loads(component.proto.json)
+    return None
+
+
+def test_a_killed_broker(killed):
+    """What the start cuts and reads, and the tails with their bytes."""
+    told = sent(page(killed))
+    assert told["verdict"]["kind"] == "warning" and "will start, and cut 1\u202f021 bytes off three logs" in told["verdict"]["title"]
+    assert {bar["name"] for bar in told["strip"]["bars"] if bar["cut_bytes"]} == {"append-time-0", "clicks-zstd-0", "weblogs-0"}
+    errors = [item for item in told["items"] if item["severity"] == "error"]
+    assert [item["code"] for item in errors] == ["log-garbage-tail", "log-torn-tail", "log-zero-tail"]
+    assert errors[2]["members"][0]["dump"]["digits"].endswith("00" * 16)
+
+
+def test_a_damaged_broker_is_judged_by_another_release(damaged):
+    """The same bytes, told of 2.2, which checked the last entry of an index at a start."""
+    now, then = sent(page(damaged)), sent(page(damaged, kafka="2.2"))
+    consequence = {told["key"]: told["items"][0]["members"][0]["consequence"] for told in (now, then)}
+    assert len(consequence) == 2 and len(set(consequence.values())) == 2
+    assert now["verdict"]["kind"] == "error" and "will stay" in now["verdict"]["text"]
+
+
+def test_a_release_that_is_none_is_passed_over(damaged):
+    """The traces decide."""
+    assert sent(page(damaged, kafka="<b>"))["key"].endswith(" ")
+
+
+def test_the_report_is_what_the_command_prints(damaged):
+    """As JSON, by one function."""
+    at = page(damaged)
+    (report,) = at.get("download_button")
+    assert report.proto.label == "Report"
+    (known,) = checkups()._known.values()
+    assert known.health.counts == health.check(known.health.broker).counts
+
+
+def test_the_sidebar_counts_the_errors(damaged):
+    """Once they are known."""
+    at = page(damaged)
+    (known,) = checkups()._known.values()
+    labels = [link.proto.label for link in at.get("page_link")]
+    assert f"Health :red[**{known.health.counts['error']}**]" in labels
+
+
+def test_while_it_reads_the_page_shows_how_far(damaged, monkeypatch):
+    """The partition, the bytes, and a way to stop."""
+    monkeypatch.setattr("kafkaviz.ui.checkups._started", lambda *_: Checkup(1000, 250, "orders-0"))
+    at = opened(damaged)
+    words = "\n".join(one.proto.body for one in at.get("html"))
+    assert "Reading orders-0" in words and "250 B of 1000 B" in words and "width:25%" in words
+    next(one for one in at.button if one.label == "Cancel").click().run()
+    (known,) = checkups()._known.values()
+    assert known.is_cancelled
+
+
+def test_a_checkup_that_fails_says_why(damaged, monkeypatch):
+    """In one line, with a way to try again."""
+    def failing(*given: object, **named: object) -> None:
+        raise KafkavizError("the disk is gone")
+
+    monkeypatch.setattr(health, "check", failing)
+    at = page(damaged)
+    assert "The checkup did not end" in "\n".join(one.proto.body for one in at.get("html"))
+    monkeypatch.undo()
+    next(one for one in at.button if one.label == "Check again").click().run()
+    assert checkups()._known and "the disk is gone" not in str([one.error for one in checkups()._known.values()])
+
+
+def test_nothing_in_the_directory_changes(damaged, tmp_path, fingerprint):
+    """Names, sizes, times and bytes are as they were."""
+    copy = shutil.copytree(damaged, tmp_path / "copy")
+    before = fingerprint(copy)
+    page(copy)
+    assert fingerprint(copy) == before
