@@ -1,10 +1,12 @@
 """One segment read whole: its batches, both indexes, how they point at each other, and what follows the last batch."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from kafkaviz.analyse import links, tail
+from kafkaviz.analyse.density import Density, density
 from kafkaviz.analyse.links import Aim, Links
 from kafkaviz.analyse.tail import Tail
 from kafkaviz.errors import CannotOpen
@@ -33,6 +35,11 @@ class Anatomy:
         before, after = self.segment.log, self.log_after
         changed = before and after and (before.size_bytes, before.mtime_ns) != (after.size_bytes, after.mtime_ns)
         return (before.size_bytes, after.size_bytes) if changed else None
+
+    @cached_property
+    def density(self) -> Density:
+        """How dense the entries lie that lead where they should."""
+        return density(self.index.entries, self.links.batch_slot, self.links.wrong_entries)
 
     def missed_offsets(self, slot: int) -> tuple[int, int] | None:
         """The first and last offset that a search from this slot of .index passes over, where it points past the batch of its key."""

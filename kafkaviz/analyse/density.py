@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+NO_SLOT = np.zeros(0, int)
+
 
 @dataclass(frozen=True)
 class Density:
@@ -24,13 +26,16 @@ def gaps(entries: np.ndarray) -> np.ndarray:
     return np.diff(entries["position"], prepend=0)
 
 
-def density(entries: np.ndarray, batch_slot: np.ndarray) -> Density:
+def density(entries: np.ndarray, batch_slot: np.ndarray, wrong_slots: np.ndarray = NO_SLOT) -> Density:
     """How dense the entries of an .index lie in its log.
 
-    batch_slot: each batch's own entry or -1, as links.Links has it. Gaps that are not above 0 are damage and left out.
+    batch_slot: each batch's own entry or -1, and wrong_slots: the entries that lead astray, as links.Links has them. Gaps before and
+    behind those are left out, and gaps that are not above 0: they are damage, and say nothing of how the index was written.
     """
-    ordered = np.sort(gaps(entries))
-    ordered = ordered[ordered > 0]
+    found = gaps(entries)
+    found[wrong_slots] = 0
+    found[(wrong_slots + 1)[wrong_slots + 1 < len(found)]] = 0
+    ordered = np.sort(found[found > 0])
     quantiles = [_quantile(ordered, share) for share in (0, 0.5, 0.99)]
     return Density(*quantiles, batches=len(batch_slot), never_indexed=int(np.count_nonzero(batch_slot < 0)))
 

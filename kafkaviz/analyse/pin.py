@@ -10,7 +10,6 @@ import numpy as np
 
 from kafkaviz import units
 from kafkaviz.analyse.anatomy import Anatomy
-from kafkaviz.analyse.density import density
 from kafkaviz.analyse.links import NONE, containing, holding
 
 GAPS_SHOWN = 4.81  # entries a window shows at first: what has room for its numbers
@@ -84,6 +83,6 @@ def row_at(anatomy: Anatomy, position: int) -> int:
 
 def window_bytes(anatomy: Anatomy) -> int:
     """A window with room for five entries; without entries, for forty batches; never less than one and a half of the median batch."""
-    median = density(anatomy.index.entries, anatomy.links.batch_slot).gap_median_bytes
+    median = anatomy.density.gap_median_bytes
     batch = int(np.median(anatomy.batches["size_bytes"]))
     return max(int(median * GAPS_SHOWN) if median else 40 * batch, batch * 3 // 2)

@@ -351,8 +351,8 @@ def _short(name: str) -> str:
 
 
 def _note(text: str, y: float, size: float, colour: str, anchor: str) -> dict:
-    font = {"size": size, "color": colour}
-    return {"text": escape(text), "y": y, "yanchor": "middle", "xanchor": anchor, "font": font, "showarrow": False, "borderpad": 0, "borderwidth": 0}
+    bare = {"showarrow": False, "borderpad": 0, "borderwidth": 0}
+    return {"text": escape(text), "y": y, "yanchor": "middle", "xanchor": anchor, "font": {"size": size, "color": colour}, **bare}
 
 
 def _axis_title(ink: Mapping[str, str]) -> list[dict]:

@@ -6,7 +6,6 @@ import numpy as np
 
 from kafkaviz import units
 from kafkaviz.analyse.anatomy import Anatomy
-from kafkaviz.analyse.density import density
 from kafkaviz.analyse.infer import interval_bounds
 from kafkaviz.analyse.links import NONE
 from kafkaviz.figures.segment_words import closing
@@ -103,9 +102,9 @@ def _index(anatomy: Anatomy) -> list[Fact]:
     index, wrong = anatomy.index, anatomy.links.wrong_entries
     if anatomy.segment.index is None:
         return [Fact("File", "missing", wrong=True), *_unindexed(anatomy)]
-    dense = density(index.entries, anatomy.links.batch_slot)
+    dense = anatomy.density
     rows = [_entries(anatomy, "index", offset_index.ENTRY.itemsize)]
-    if len(index.entries):
+    if dense.gap_median_bytes is not None:
         rows.append(Fact("Gap, median", f"{units.group(dense.gap_median_bytes)} B"))
         rows.append(Fact("Gap, min – p99", f"{units.group(dense.gap_min_bytes)} – {units.group(dense.gap_p99_bytes)} B"))
         rows += _interval(anatomy)

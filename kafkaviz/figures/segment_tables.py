@@ -32,7 +32,7 @@ class Chosen(NamedTuple):
 
 
 class BatchRow(NamedTuple):
-    """One batch; slot is its own entry, via the one a search for it lands on."""
+    """One batch; slot is its own entry, via the one a search for it lands on, fault says which entry should point here or should not."""
 
     position: str
     size: str
@@ -44,6 +44,7 @@ class BatchRow(NamedTuple):
     crc: str
     slot: int
     via: int
+    fault: str
     chosen: bool
 
 
@@ -115,8 +116,17 @@ def _batch_row(anatomy: Anatomy, row: int, is_chosen: bool) -> BatchRow:
         crc=f"{int(batch['crc']):08x}",
         slot=int(links.batch_slot[row]),
         via=int(links.batch_via[row]),
+        fault=_astray(anatomy, row),
         chosen=is_chosen,
     )
+
+
+def _astray(anatomy: Anatomy, row: int) -> str:
+    """Which entries point at this batch and should not, or should and do not."""
+    links = anatomy.links
+    wrong = np.flatnonzero((links.entry_aim >= Aim.PAST) & (links.entry_aim < Aim.UNORDERED))
+    told = ((links.entry_batch[wrong], "leads here"), (links.entry_home[wrong], "belongs here"))
+    return ", ".join(f"slot {units.group(int(slot))} {words}" for rows, words in told for slot in wrong[rows == row])
 
 
 def range_of(batch: np.void) -> str:

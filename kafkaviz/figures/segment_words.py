@@ -4,7 +4,6 @@ import numpy as np
 
 from kafkaviz import units
 from kafkaviz.analyse.anatomy import Anatomy
-from kafkaviz.analyse.density import density
 from kafkaviz.analyse.links import NONE, Aim
 
 NO_BATCH = {
@@ -162,5 +161,5 @@ def _sampling(anatomy: Anatomy) -> str:
         return f"One entry, for the {unit} at byte {units.group(int(entries['position'][0]))}"
     if count > 2 and len(entries) == count - 1:
         return "Every batch but the first has an entry"
-    median = density(entries, anatomy.links.batch_slot).gap_median_bytes
+    median = anatomy.density.gap_median_bytes
     return f"Every {units.group(median)} bytes or so, one {unit} gets an entry"

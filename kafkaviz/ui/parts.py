@@ -103,7 +103,8 @@ def key(swatches: Iterable[tuple[str, str]]) -> str:
 
 def tab_counts(key: str, counts: Iterable[int]) -> None:
     """How many rows stand behind each tab, beside its name: in the name itself they would become part of every link to it."""
-    rules = (f'.st-key-{key} [role="tab"][data-key="{place}"] p::after {{ content: "{group(count)}"; }}' for place, count in enumerate(counts))
+    tab = f'.st-key-{key} [role="tab"]'
+    rules = (f'{tab}[data-key="{place}"] p::after {{ content: "{group(count)}"; }}' for place, count in enumerate(counts))
     st.html(f"<style>{' '.join(rules)}</style>")
 
 

@@ -38,7 +38,7 @@ def _batch(row: BatchRow) -> tuple[str, ...]:
     entry = own if row.slot != NONE else f'<span class="kv-fnt">{via}</span>'
     position, offsets, newest, crc = map(parts.mono, (row.position, row.offsets, row.newest, row.crc))
     size, records, codec, epoch = map(escape, (row.size, row.records, row.codec, row.epoch))
-    return position, size, offsets, records, newest, codec, epoch, crc, entry
+    return position, size, offsets, records, newest, codec, epoch, crc, f"{entry};{_fault(row.fault)}" if row.fault else entry
 
 
 def index(rows: Iterable[IndexRow]) -> None:

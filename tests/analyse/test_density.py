@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafkaviz.analyse import anatomy
 from kafkaviz.analyse.density import Density, density, gaps
 from kafkaviz.analyse.links import link
 from kafkaviz.log.broker import open_broker
@@ -54,3 +55,17 @@ def test_real_segments(clean, directory, base_offset, expected):
     segment = open_broker(clean).partition(directory).segment(base_offset)
     links = link(segment.batches(), segment.offset_index, segment.time_index, base_offset)
     assert density(segment.offset_index, links.batch_slot) == expected
+
+
+def test_gaps_around_a_wrong_entry_say_nothing():
+    """Slot 1 leads astray: neither the gap before it nor the one behind it was ever left by the broker."""
+    entries = made.offset_entries([(1, 100), (2, 900), (3, 1000), (4, 1100)])
+    assert density(entries, np.array([0])) == Density(100, 100, 800, 1, 0)
+    assert density(entries, np.array([0]), np.array([1])) == Density(100, 100, 100, 1, 0)
+    assert density(entries, np.array([0]), np.array([0, 2, 3])).gap_median_bytes is None
+
+
+def test_a_whole_segment_has_its_density(damaged):
+    """Slot 3 of this index points 7087 bytes too far: the largest gap is not its."""
+    whole = anatomy.read(open_broker(damaged).partition("bookings-0").segment(858))
+    assert whole.density.gap_p99_bytes < 3000 < density(whole.index.entries, whole.links.batch_slot).gap_p99_bytes

@@ -32,7 +32,7 @@ def test_rows_of_a_real_segment(payments):
     assert pin == Chosen(row, 95, 95)
     batches, index, times = (list(map(plain, rows)) for rows in (
         tables.batch_rows(payments, pin), tables.index_rows(payments, pin), tables.time_rows(payments, pin, "at the roll")))  # fmt: skip
-    assert batches[5] == BatchRow("479 997", "1 861 B", "11 612–11 625", "14", "09:29:44.123", "none", "0", "f602385d", 95, 94, True)
+    assert batches[5] == BatchRow("479 997", "1 861 B", "11 612–11 625", "14", "09:29:44.123", "none", "0", "f602385d", 95, 94, "", True)
     assert (batches[4].slot, batches[4].via, batches[4].chosen) == (NONE, 94, False) and len(batches) == 11
     assert index[5] == IndexRow(
         "95", "760", "00000e42 000752fd", "3 650", "11 625", "479 997", "4 371 B", "11 612–11 625", "", True
@@ -132,3 +132,15 @@ def test_csv_leaves_out_what_a_wrapper_does_not_tell():
     rows = read_back(whole, "batches")
     assert (rows[0]["base_offset"], rows[0]["record_count"]) == ("0", "1") and (rows[1]["base_offset"], rows[1]["record_count"]) == ("", "")
     assert read_back(whole, "index") == read_back(whole, "timeindex") == []
+
+
+def test_batches_around_a_wrong_entry(damaged):
+    """Slot 3 of this index leads to the batch of offset 1017, and should to that of 947."""
+    whole = anatomy.read(open_broker(damaged).partition("bookings-0").segment(858))
+    pin = tables.chosen(whole, int(whole.links.entry_batch[3]), 3)
+    home = tables.chosen(whole, int(whole.links.entry_home[3]))
+    rows = {plain(row).offsets: row.fault for row in (*tables.batch_rows(whole, pin), *tables.batch_rows(whole, home))}
+    assert {offsets: fault for offsets, fault in rows.items() if fault} == {
+        "1 017–1 025": "slot 3 leads here",
+        "947–949": "slot 3 belongs here",
+    }

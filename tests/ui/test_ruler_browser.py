@@ -1,5 +1,6 @@
 """The segment ruler in a real browser: choosing, keys, the window, slices, the offset field; no error in the console."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,16 @@ SLICE_PATIENCE_MS = 10_000
 def ruler(page: "sync_api.Page", server: str) -> "Ruler":
     """A ruler to look at and to act on."""
     return Ruler(page, server)
+
+
+def grouped(number: int) -> str:
+    """The digits in threes, as the page writes them."""
+    return f"{number:,}".replace(",", "\u202f")
+
+
+def said(words: str) -> str:
+    """Words with each number of more than three digits written so."""
+    return re.sub(r"\d{4,}", lambda found: grouped(int(found[0])), words)
 
 
 class Ruler:
@@ -43,8 +54,19 @@ class Ruler:
     def pinned(self, offset: int) -> None:
         """Waits until the address and the table have this offset."""
         self.page.wait_for_function(f"new URLSearchParams(location.search).get('pin') === '{offset}'")
-        grouped = f"{offset:,}".replace(",", "\u202f")
-        self.page.locator("tr.on", has_text=grouped).first.wait_for()
+        self.page.locator("tr.on", has_text=grouped(offset)).first.wait_for()
+
+    def sentence(self) -> str:
+        """The sentence below the figure."""
+        return self.page.locator(".say").inner_text()
+
+    def pin(self) -> int | None:
+        """The offset in the address."""
+        return next((int(one) for one in re.findall(r"[?&]pin=(\d+)", self.page.url)), None)
+
+    def drawing(self) -> str:
+        """The figure, as SVG."""
+        return self.page.evaluate(f"{IN_RULER}.querySelector('.dt').innerHTML")
 
     def press(self, *keys: str) -> None:
         """Keys in the figure."""
@@ -72,13 +94,17 @@ def test_a_batch_is_chosen_by_click_and_by_key(ruler):
     ruler.said("Slot 95 points here; its key is the batch’s last offset")
     ruler.page.mouse.click(*ruler.log())
     ruler.page.wait_for_function("new URLSearchParams(location.search).get('pin') !== '11612'")
+    clicked = ruler.pin()
+    ruler.pinned(clicked)
+    assert 11_612 < clicked < 11_800 and ruler.sentence().startswith(f"Batch {grouped(clicked)}–")
     ruler.press("Home")
     ruler.pinned(7975)
-    ruler.said("Before the first entry: a search starts at byte 0.")
+    assert ruler.sentence() == said("Batch 7975–7996, byte 0, 2871 B. Before the first entry: a search starts at byte 0.")
     ruler.press("ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft")
     ruler.pinned(7998)
     ruler.press("End")
     ruler.pinned(15902)
+    assert ruler.pin() == 15_902 and ruler.page.locator("tr.on").first.inner_text().split("\t")[2] == said("15902–15903")
 
 
 def test_hovering_shows_and_pins_nothing(ruler):
@@ -152,9 +178,13 @@ def test_another_segment_starts_anew(ruler):
     ruler.page.keyboard.press("]")
     ruler.page.locator("h1", has_text="from offset 15\u202f904").wait_for()
     ruler.page.wait_for_function("!location.search.includes('pin=') && location.search.includes('segment=15904')")
+    ruler.page.locator(".say", has_not_text="11\u202f612").wait_for()
+    first, last = (int(one.replace("\u202f", "")) for one in re.match(r"Batch ([\d\u202f]+)–([\d\u202f]+),", ruler.sentence()).groups())
+    assert 15_904 <= first <= last and ruler.pin() is None
     ruler.page.go_back()
     ruler.page.locator("h1", has_text="from offset 7\u202f975").wait_for()
     ruler.said("11\u202f612–11\u202f625")
+    assert ruler.pin() == 11_612 and "segment=7975" in ruler.page.url
 
 
 @pytest.mark.parametrize(
@@ -162,7 +192,7 @@ def test_another_segment_starts_anew(ruler):
     [
         ("rides-0", 1811, "There is no index: a search starts at byte 0"),
         ("rides-0", 607, "Slot 8 points here"),
-        ("bookings-0", 858, "That is behind the batch 947–949 that holds the offset"),
+        ("bookings-0", 858, "a search that lands here begins at 1\u202f017 and passes over 949–968."),
         ("bookings-0", 1721, "The newest record of batch"),
         ("bookings-0", 0, "points here"),
         ("metrics-0", 0, "points here"),
@@ -172,10 +202,29 @@ def test_another_segment_starts_anew(ruler):
     ],
 )
 def test_damaged_segments_are_drawn(ruler, damaged, partition, segment, words):
-    """Each with its sentence, and without an error in the console, at every zoom."""
+    """Each with its sentence, and without an error in the console, at every zoom; no place of the drawing is unknown."""
     ruler.open(partition, segment, damaged)
     ruler.said(words)
-    ruler.press(*"-" * 30, *"+" * 50, "End", "Home")
+    drawings = [ruler.drawing()]
+    for keys in ("-" * 30, "+" * 50, ["End"], ["Home"]):
+        ruler.press(*keys)
+        drawings.append(ruler.drawing())
+    assert len(set(drawings)) > 2 and not [one for one in drawings if re.search("NaN|undefined|Infinity", one)]
+    assert ruler.sentence().startswith(f"Batch {grouped(segment)}–")
+
+
+def test_an_entry_that_leads_astray(ruler, damaged):
+    """How far, from the batch it should lead to, which is marked; lines between sound entries pass it over and give way to its own."""
+    ruler.open("bookings-0", 858, damaged)
+    assert said("7087 B too far") in ruler.drawing() and said("2391 B") not in ruler.drawing()
+    assert ruler.page.locator("tr.on", has_text="■ slot 6; slot 3 leads here").count() == 1
+    ruler.page.locator(".of").fill("1020")
+    ruler.page.locator(".of").press("Enter")
+    ruler.said("Slot 6 points here")
+    assert said("2391 B") in ruler.drawing() and "too far" not in ruler.drawing()
+    ruler.page.locator(".of").fill("948")
+    ruler.page.locator(".of").press("Enter")
+    ruler.page.locator("tr.on", has_text="slot 3 belongs here").wait_for()
 
 
 def test_offsets_beyond_what_a_double_holds(ruler, tmp_path):
@@ -191,6 +240,8 @@ def test_offsets_beyond_what_a_double_holds(ruler, tmp_path):
     ruler.said("9\u202f007\u202f199\u202f254\u202f740\u202f996–9\u202f007\u202f199\u202f254\u202f740\u202f998")
     ruler.press("ArrowRight")
     ruler.pinned(base + 6)
+    assert ruler.pin() == base + 6 == 9_007_199_254_740_999
+    assert ruler.sentence().startswith(f"Batch {grouped(base + 6)}–{grouped(base + 8)}, byte 122, 61 B.")
 
 
 def test_topic_names_become_no_markup(ruler, clean, tmp_path):

@@ -441,7 +441,7 @@ function detail(m) {
   batches(m, k, lit);
   tail(m, k);
   hops(m, k, lit);
-  gaps(m, k);
+  gaps(m, k, lit);
   axis(m, g);
   g.append(k);
   el.replaceChildren(g);
@@ -629,6 +629,14 @@ function batches(m, k, lit) {
   const front = k.querySelector('.chosen');
   if (front) k.append(front);
   for (const e of m.entries) if (e.aim === COARSE && e.home >= 0) rest(m, k, e);
+  for (const e of m.entries) if (e.aim >= PAST && e.aim <= BEYOND && e.home >= 0) owed(m, k, m.batch(e.home));
+}
+
+// The batch that an entry should point at and does not.
+function owed(m, k, b) {
+  if (!b) return;
+  const { x } = m.layout, from = x(b.pos) + 1.6, width = Math.max(1, x(b.pos + b.size) - from - 1.6);
+  k.append(S('rect', { class: 'it on', x: from, y: LOG.y + 1, width, height: LOG.h - 2, rx: 2, fill: 'none', stroke: V('torn'), 'stroke-width': 1.4, 'stroke-dasharray': '4 3' }));
 }
 
 function box(m, k, b, on, bright) {
@@ -684,17 +692,24 @@ function hops(m, k, { batch, entry, direct, time }) {
   k.append(S('path', { d, fill: 'none', stroke: V('scan'), 'stroke-width': 1.7 }));
 }
 
-function gaps(m, k) {
-  const { x, w } = m.layout, y = LOG.y + LOG.h + 24;
+// From each entry to the next one that leads where it should; and how far the chosen one leads astray.
+function gaps(m, k, { entry }) {
+  const y = LOG.y + LOG.h + 24, far = entry?.aim === PAST ? entry : null, sound = slot => { const e = m.entry(slot); return e?.aim >= PAST ? sound(slot + 1) : e; };
   for (const { entry: e } of m.layout.stations) {
-    const next = e && m.entry(e.slot + 1);
-    if (!next || next.pos <= e.pos || e.aim >= PAST || next.aim >= PAST) continue;
-    const a = x(e.pos), b = x(next.pos), from = Math.max(a, LEFT), to = Math.min(b, w);
-    if (b - a < 44) continue;
-    k.append(S('path', { d: `M${a + 2} ${y - 4}v8M${a + 2} ${y}H${b - 2}M${b - 2} ${y - 4}v8`, stroke: V('line-2'), fill: 'none' }));
-    const text = { x: (from + to) / 2, y: y + 4, 'text-anchor': 'middle', class: 'axt', style: 'paint-order:stroke;stroke:var(--kv-raised);stroke-width:8px' };
-    if (to - from > 60) k.append(S('text', text, `${grp(next.pos - e.pos)} B`));
+    const next = e && e.aim < PAST ? sound(e.slot + 1) : null;
+    const covered = far && next && next.pos > far.homePos && e.pos < far.pos;
+    if (next && next.pos > e.pos && !covered) dimension(m, k, e.pos, next.pos, y, 'line-2', `${grp(next.pos - e.pos)} B`);
   }
+  if (far) dimension(m, k, far.homePos, far.pos, y, 'torn', `${grp(far.pos - far.homePos)} B too far`);
+}
+
+function dimension(m, k, start, end, y, colour, words) {
+  const { x, w } = m.layout, a = x(start), b = x(end), from = Math.max(a, LEFT), to = Math.min(b, w);
+  if (b - a < 44) return;
+  k.append(S('path', { d: `M${a + 2} ${y - 4}v8M${a + 2} ${y}H${b - 2}M${b - 2} ${y - 4}v8`, stroke: V(colour), fill: 'none' }));
+  const fill = colour === 'torn' ? `;fill:${V('torn-text')}` : '';
+  const text = { x: (from + to) / 2, y: y + 4, 'text-anchor': 'middle', class: 'axt', style: `paint-order:stroke;stroke:var(--kv-raised);stroke-width:8px${fill}` };
+  if (to - from > words.length * 5.7 + 16) k.append(S('text', text, words));
 }
 
 function axis(m, g) {
@@ -755,13 +770,20 @@ function own(m, b, e) {
 }
 
 function ofSlot(m, e) {
-  const home = m.batch(e.home), target = m.batch(e.batch), begins = target ? `: a search from here begins at ${grp(target.first)}` : '';
+  const home = m.batch(e.home), target = m.batch(e.batch);
+  const begins = target ? `: a search that lands here begins at ${grp(target.first)} and passes over ${missed(m, e, target)}` : '';
   const fault = {
-    [PAST]: `That is behind the batch ${home ? `${range(home)} ` : ''}that holds the offset${begins}.`,
+    [PAST]: `${home ? `${many(e.pos - home.pos, 'byte')} behind batch ${range(home)}` : 'Behind the batch'}, which holds the offset${begins}.`,
     [INSIDE]: 'No batch starts there: what is read is no header.',
     [BEYOND]: e.home < 0 ? 'No batch holds this offset.' : 'The last batch ends before it.',
   }[e.aim] ?? (e.aim > BEYOND ? 'Its key is not above the one before, so a binary search may go astray.' : '');
   return [H('b', {}, `Slot ${grp(e.slot)}`), ` of the index: offset ${grp(e.key)}, byte ${grp(e.pos)}. `, bad(fault)];
+}
+
+// The offsets from the key of an entry that points too far up to where a search from there begins, or to the next key.
+function missed(m, e, target) {
+  const next = m.entry(e.slot + 1)?.key, last = (next !== undefined && next < target.first ? next : target.first) - 1n;
+  return last > e.key ? `${grp(e.key)}–${grp(last)}` : grp(e.key);
 }
 
 function ofTime(m, t) {
