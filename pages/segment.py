@@ -14,7 +14,7 @@ from kafkaviz.figures.segment_tables import Chosen
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Index, Segment
-from kafkaviz.ui import anatomies, parts, pick, segment_parts, state
+from kafkaviz.ui import anatomies, bytes_tab, parts, pick, segment_parts, state
 from kafkaviz.ui.components import ruler
 from kafkaviz.ui.frame import frame, pages
 from kafkaviz.ui.pick import Place
@@ -96,7 +96,7 @@ def tables(place: Place, anatomy: Anatomy) -> None:
     around = chosen(place, anatomy)
     counts = len(anatomy.batches), len(anatomy.index.entries), len(anatomy.times.entries)
     parts.tab_counts(state.TAB, counts)
-    batches, index, times = st.tabs(("Batches", "Index", "Time index"), key=state.TAB, bind="query-params")
+    batches, index, times, stored = st.tabs(("Batches", "Index", "Time index", "Bytes"), key=state.TAB, bind="query-params")
     with batches:
         segment_parts.batches(segment_tables.batch_rows(anatomy, around))
         download(place, anatomy, "batches", f"Download {units.group(counts[0])} batch{'' if counts[0] == 1 else 'es'} as CSV")
@@ -104,6 +104,9 @@ def tables(place: Place, anatomy: Anatomy) -> None:
         index_table(place, anatomy, around)
     with times:
         time_table(place, anatomy, around)
+    if stored.open:
+        with stored:
+            bytes_tab.show(anatomy, around)
 
 
 def chosen(place: Place, anatomy: Anatomy) -> Chosen:

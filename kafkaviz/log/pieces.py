@@ -21,7 +21,7 @@ from kafkaviz.log.file import FileInfo
 BATCH_BYTES = 16 << 20  # a larger batch is not read whole
 TAIL_BYTES = 16 << 20  # how far a tail is looked at
 TRIES = 64  # entries that are tried for a batch that is whole
-CHUNK_BYTES = 1 << 16
+CHUNK_BYTES, LONG_CHUNK_BYTES = 1 << 16, 1 << 20  # read at once from an entry on; from the start of a log without an index
 BATCH, TORN, GARBAGE, ZEROS = "batch", tail.TORN, tail.GARBAGE, tail.ZEROS
 
 
@@ -43,13 +43,14 @@ class Log:
     def __init__(self, found: FileInfo) -> None:
         """Nothing is read yet."""
         self.found, self.size_bytes = found, found.size_bytes
+        self._refuted = 0  # entries that point into a batch whose checksum is right
 
     def pieces(self, start: int, stop: int) -> Iterator[Piece]:
         """The pieces that have a byte in [start, stop), in the order of the file; each begins where the one before ends."""
         begin, stop = self._before(start), min(stop, self.size_bytes)
         last = Piece(begin, begin, BATCH)
         while last.end < stop:
-            for piece in self._steps(last.end, last.last_offset, stop):
+            for piece in self._steps(last, start, stop):
                 last = piece
                 if piece.end > start:
                     yield piece
@@ -58,14 +59,17 @@ class Log:
         """The bytes of the batch at a position, at most 16 MiB of them."""
         return file.read(self.found.path, position, min(self._length(position), BATCH_BYTES))
 
-    def _steps(self, at: int, last_offset: int | None, stop: int) -> Iterator[Piece]:
-        """The batches from a byte on, up to the stretch's end, or to where the steps end and the piece that is none."""
+    def _steps(self, last: Piece, start: int, stop: int) -> Iterator[Piece]:
+        """The batches behind a piece that reach start, up to stop, or to where the steps end and the piece that is none."""
+        last_offset = last.last_offset
         with file.reader(self.found.path) as read:
-            walk = Walk(read, at, self.size_bytes, CHUNK_BYTES)
+            walk = Walk(read, last.end, self.size_bytes, CHUNK_BYTES if self._entries.size else LONG_CHUNK_BYTES)
             for table in walk:
                 if wrong := self._misled(table, stop):
                     table = table[: wrong[0]]
-                for position, size_bytes, last_offset in table[["position", "size_bytes", "last_offset"]].tolist():
+                first = int(np.searchsorted(table["position"] + table["size_bytes"], start, "right"))
+                last_offset = int(table["last_offset"][first - 1]) if first else last_offset
+                for position, size_bytes, last_offset in table[["position", "size_bytes", "last_offset"]][first:].tolist():
                     yield Piece(position, position + size_bytes, BATCH, last_offset)
                     if position + size_bytes >= stop:
                         return
@@ -76,11 +80,15 @@ class Log:
 
     def _misled(self, table: np.ndarray, stop: int) -> tuple[int, int, int] | None:
         """(row, its position, the entry it leads past) of the first batch whose length is wrong, as an entry within it proves."""
+        if self._refuted >= TRIES:  # an index that is wrong this often proves nothing
+            return None
         following = np.searchsorted(self._entries, table["position"], "right")
-        inside = np.append(self._entries, self.size_bytes)[following] < table["position"] + table["size_bytes"]
-        for row in np.flatnonzero(inside & (table["position"] < stop)).tolist():
+        inside = following < np.searchsorted(self._entries, table["position"] + table["size_bytes"])
+        for row in np.flatnonzero(inside & (table["position"] < stop))[: TRIES - self._refuted].tolist():
             position, end = int(table["position"][row]), int(table["position"][row] + table["size_bytes"][row])
-            if not self._is_intact(position) and (entry := self._after(position, end)):
+            if self._is_intact(position):
+                self._refuted += 1
+            elif entry := self._after(position, end):
                 return row, position, entry
         return None
 
@@ -98,8 +106,9 @@ class Log:
             data, _ = file.read_written(self.found.directory / f"{stem}.index{suffix}")
         except CannotOpen:
             return np.empty(0, np.int64)
-        positions = np.unique(offset_index.parse(data)["position"].astype(np.int64))
-        return positions[(positions > 0) & (positions < self.size_bytes)]
+        positions = offset_index.parse(data)["position"].astype(np.int64)
+        positions = positions[(positions > 0) & (positions < self.size_bytes)]
+        return positions if (np.diff(positions) > 0).all() else np.unique(positions)
 
     def _before(self, start: int) -> int:
         """A byte at or before start where a batch begins: the nearest entry that proves it, else 0."""

@@ -66,7 +66,7 @@ def test_a_sound_segment(clean):
     assert "<dt>Interval was</dt>" in text and "4 095 – 4 103 B" in text and "size <small>(inferred)</small>" in text
     assert ["479 997</span></td>" in row for row in chosen_rows(at)] == [True, True, False]
     assert "■ slot 95" in chosen_rows(at)[0] and "00000e42 000752fd" in chosen_rows(at)[1] and "slot 95" in chosen_rows(at)[2]
-    assert [tab.label.split(" :")[0] for tab in at.tabs] == ["Batches", "Index", "Time index"]
+    assert [tab.label.split(" :")[0] for tab in at.tabs] == ["Batches", "Index", "Time index", "Bytes"]
 
 
 def test_the_whole_tables_are_downloads(clean):

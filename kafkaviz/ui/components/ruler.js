@@ -175,6 +175,14 @@ function goTo(m, text) {
   show(m);
 }
 
+// An offset that was chosen elsewhere on the page; the window moves only as far as it must.
+function pinned(m, offset) {
+  const found = holding(m, BigInt(offset));
+  if (!found) { goTo(m, offset); return; }
+  pick(m, { batch: found }, offset);
+  show(m);
+}
+
 // The batch of the slice that holds an offset, if the slice surely has it.
 function holding(m, offset) {
   const found = m.batches.find(b => b.last >= offset), first = m.batches[0];
@@ -256,7 +264,7 @@ const ahead = m => ask(m, { position: Math.round((m.window[0] + m.window[1]) / 2
 // Sets up what the reader can do; gives back what undoes it.
 function listen(m, host) {
   const dt = m.$('dt'), resized = () => { if (host.clientWidth !== m.width) { m.width = host.clientWidth; m.cover = null; show(m); } };
-  const sizes = new ResizeObserver(resized), key = e => onKey(m, e), turn = e => wheel(m, e);
+  const sizes = new ResizeObserver(resized), key = e => onKey(m, e), turn = e => wheel(m, e), asked = e => pinned(m, e.detail);
   m.$('go').onsubmit = e => { e.preventDefault(); goTo(m, m.$('of').value); };
   m.$('of').onfocus = e => e.target.select();
   m.$('ov').onpointerdown = e => drag(m, e);
@@ -267,7 +275,8 @@ function listen(m, host) {
   sizes.observe(host);
   dt.addEventListener('wheel', turn, { passive: false });
   document.addEventListener('keydown', key);
-  return () => { sizes.disconnect(); dt.removeEventListener('wheel', turn); document.removeEventListener('keydown', key); };
+  document.addEventListener('kafkaviz-pin', asked); // an offset chosen elsewhere on the page: in the bytes
+  return () => { sizes.disconnect(); dt.removeEventListener('wheel', turn); document.removeEventListener('keydown', key); document.removeEventListener('kafkaviz-pin', asked); };
 }
 
 // A browser repeats the last move when the drawing below a resting pointer changes; that is no wish of the reader's.

@@ -1,0 +1,118 @@
+"""What the bytes view is sent, for batches, indexes and tails of real segments."""
+
+import json
+
+import pytest
+
+from kafkaviz.analyse import anatomy
+from kafkaviz.binary.spans import check
+from kafkaviz.figures.segment_bytes import BytesView, Pane, Wanted, files, legend, message, view
+from kafkaviz.log.broker import open_broker
+
+
+def read(directory, partition, segment):
+    """A segment of a sample."""
+    return anatomy.read(open_broker(directory).partition(partition).segment(segment))
+
+
+def value(pane: Pane, byte: int) -> tuple[str, str]:
+    """Name and value of the field that has a byte of the pane."""
+    (found,) = [(span.name, span.value) for span in pane.spans if span.start <= byte < span.end]
+    return found
+
+
+def is_whole(pane: Pane) -> None:
+    """The bytes that are sent have a span each."""
+    assert pane.spans[0].start <= pane.first and pane.spans[-1].end >= pane.first + len(pane.data) and len(pane.data) <= 4096
+    check(pane.spans, pane.spans[0].start, pane.spans[-1].end)
+
+
+@pytest.fixture(scope="module")
+def payments(clean):
+    """A segment of 906 batches, none of them compressed."""
+    return read(clean, "payments-0", 7975)
+
+
+def test_the_pinned_batch(payments):
+    """From its first byte to its last, the key of its index entry chosen; the neighbours by their first offsets."""
+    shown = view(payments, ".log", 413, 95, 95)
+    assert (shown.outer.start, shown.outer.end, shown.inner, shown.fault) == (479997, 481858, None, "")
+    assert value(shown.outer, shown.outer.chosen) == ("lastOffsetDelta", "13")
+    assert (shown.before, shown.after) == (11592, 11626)
+    assert value(view(payments, ".log", 413, 95, 95, by_time=True).outer, 480032) == ("maxTimestamp", "1795253384123")
+    is_whole(shown.outer)
+
+
+def test_the_ends_have_one_neighbour(payments):
+    """The first batch has none before it, the last none behind it."""
+    assert view(payments, ".log", 0, -1, -1).before is None and view(payments, ".log", 905, 208, 205).after is None
+
+
+def test_an_index_around_its_slot(payments):
+    """The whole file can be scrolled; each field leads to the offset of its entry."""
+    shown = view(payments, ".index", 413, 95, 95)
+    assert (shown.outer.start, shown.outer.end, shown.outer.chosen) == (0, 209 * 8, 760)
+    assert value(shown.outer, 764) == ("position", "479\u202f997")
+    assert shown.outer.links[760] == shown.outer.links[764] == 11625
+    assert value(view(payments, ".timeindex", 413, 95, 95).outer, 95 * 12) == ("slot 95 timestamp", "1795253384123")
+    assert files(payments) == [".log", ".index", ".timeindex", ".txnindex"]
+    assert value(view(payments, ".txnindex", 413, 95, 95).outer, 2)[0] == "producerId"
+
+
+def test_what_a_compressed_batch_holds(clean):
+    """A second pane with the decompressed records."""
+    shown = view(read(clean, "clicks-gzip-0", 0), ".log", 0, -1, -1)
+    assert (shown.inner.of, shown.inner.end, shown.title) == ("records", 1063, "9 records, decompressed: 1\u202f063 B")
+    assert value(shown.inner, 6) == ("key", "s00286") and value(shown.outer, 61) == ("records, compressed", "gzip, 411 B")
+    is_whole(shown.inner)
+
+
+def test_a_batch_that_cannot_be_decompressed(tmp_path, clean):
+    """Its bytes stay, and why there is no second pane is said."""
+    folder = tmp_path / "clicks-gzip-0"
+    folder.mkdir()
+    log = bytearray((clean / "clicks-gzip-0" / "00000000000000000000.log").read_bytes())
+    log[80] ^= 0xFF
+    (folder / "00000000000000000000.log").write_bytes(log)
+    shown = view(read(tmp_path, "clicks-gzip-0", 0), ".log", 0, -1, -1)
+    assert shown.inner is None and shown.fault.startswith("The batch cannot be decompressed: gzip:")
+    assert "It does not match" in next(span.note for span in shown.outer.spans if span.name == "crc")
+
+
+def test_the_last_batch_goes_on_to_the_end_of_the_file(killed):
+    """What is torn behind it is part of what is shown, and of the legend."""
+    torn = [
+        (partition.directory, segment.base_offset) for partition in open_broker(killed).partitions for segment in partition.live
+        if segment.walk().end.reason != "end"
+    ]
+    assert torn
+    for place in torn:
+        found = read(killed, *place)
+        last = len(found.batches) - 1
+        shown = view(found, ".log", last, -1, -1, Wanted(outer=found.segment.log.size_bytes))
+        assert shown.outer.end == found.segment.log.size_bytes
+        assert {kind for kind, _ in legend(shown)} & {"torn", "unwritten"}
+        is_whole(shown.outer)
+
+
+def test_a_place_far_on_is_sent_when_it_is_wanted(payments):
+    """The stretch begins at a row of sixteen, some rows before the byte."""
+    index = view(payments, ".index", 0, -1, -1, Wanted(outer=1600)).outer
+    assert (index.first, index.first % 16) == (576, 0) and index.first + len(index.data) == 209 * 8
+
+
+def test_the_legend_has_what_is_met(payments):
+    """Of a log the six kinds that batches have, of an index its own two."""
+    assert [kind for kind, _ in legend(view(payments, ".log", 413, 95, 95))] == ["offset", "size", "check", "time", "producer", "payload"]
+    assert [kind for kind, _ in legend(view(payments, ".index", 413, 95, 95))] == ["offset", "size"]
+
+
+def test_the_message(payments):
+    """Its length, its words, then the bytes; offsets as text, since a double cannot hold all of them."""
+    shown = view(payments, ".index", 413, 95, 95)
+    sent = message(shown, "k")
+    length = int.from_bytes(sent[:8], "little")
+    words = json.loads(sent[8 : 8 + length])
+    assert sent[8 + length :] == shown.outer.data and words["panes"][0]["data"] == len(shown.outer.data)
+    assert words["panes"][0]["spans"][190][2:5] == ["slot 95 relativeOffset", "3\u202f650", "offset"]
+    assert words["panes"][0]["spans"][190][-1] == "11625" and isinstance(shown, BytesView)

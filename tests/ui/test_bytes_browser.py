@@ -1,0 +1,158 @@
+"""The bytes view in a real browser: fields by pointer and by key, panes, scrolling, links with the ruler; no error in the console."""
+
+import pytest
+
+from tests import test_browser
+
+sync_api = test_browser.sync_api
+pytestmark = test_browser.pytestmark
+server, browser, page = test_browser.server, test_browser.browser, test_browser.page  # fixtures; a server and a Chromium of this module
+
+THIN = "\u202f"
+
+
+@pytest.fixture
+def view(page: "sync_api.Page", server: str) -> "View":
+    """A bytes view to look at and to act on."""
+    return View(page, server)
+
+
+class View:
+    """The tab Bytes of an open page."""
+
+    def __init__(self, page: "sync_api.Page", server: str) -> None:
+        self.page, self.server = page, server
+
+    def open(self, partition: str, segment: int, **more: object) -> None:
+        """Opens a segment at this tab and waits until it is drawn."""
+        query = {"tp": partition, "segment": segment, "tab": "Bytes", **more}
+        self.page.goto(f"{self.server}/segment?" + "&".join(f"{name}={value}" for name, value in query.items()))
+        self.page.locator(".hex .r").first.wait_for()
+        self.page.locator(".dt svg").wait_for()
+
+    def said(self, words: str) -> None:
+        """Waits for the sentence below."""
+        self.page.locator(".mean", has_text=words).wait_for()
+
+    def press(self, *keys: str, pane: int = 0) -> None:
+        """Keys in a pane."""
+        self.page.locator(".hex").nth(pane).focus()
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def framed(self) -> str:
+        """The digits of the chosen field."""
+        return "".join(self.page.locator(".h.on").all_inner_texts())
+
+
+def test_fields_are_named_by_key(view):
+    """The key of the index entry first; arrows go from field to field and from row to row, Home and End to the ends."""
+    view.open("payments-0", 7975, pin=11612)
+    view.said(f"lastOffsetDelta bytes 23–26 of the batch, 480{THIN}020 in the file, 4 B. Last offset = 11{THIN}612 + 13 = 11{THIN}625.")
+    assert view.framed() == "0000000d"
+    view.press("ArrowRight")
+    view.said("baseTimestamp bytes 27–34")
+    view.press("ArrowLeft", "ArrowLeft")
+    view.said("attributes bytes 21–22 of the batch")
+    view.press("ArrowDown")
+    view.said("maxTimestamp")
+    view.press("End")
+    view.said("headerCount")
+    view.press("Home")
+    view.said("baseOffset bytes 0–7")
+    assert view.page.locator(".f.on").inner_text().split("\n")[-1] == f"11{THIN}612"
+
+
+def test_fields_are_named_under_the_pointer(view):
+    """A byte, its letter and its line in the list are one field; leaving brings the chosen one back."""
+    view.open("payments-0", 7975, pin=11612)
+    view.page.locator(".x").nth(16 + 1).hover()
+    view.said("crc bytes 17–20 of the batch")
+    view.page.locator(".f", has_text="producerEpoch").hover()
+    view.said("producerEpoch bytes 51–52")
+    assert len(view.page.locator(".h.near").all()) == 2
+    view.page.locator("h1").hover()
+    view.said("lastOffsetDelta")
+
+
+def test_behind_the_last_field_lies_the_next_batch(view):
+    """The ruler's pin goes with it, and back; focus stays in the bytes."""
+    view.open("payments-0", 7975, pin=11612)
+    view.press("End", "ArrowRight")
+    view.page.wait_for_function("new URLSearchParams(location.search).get('pin') === '11626'")
+    view.said("baseOffset bytes 0–7 of the batch, 481")
+    view.page.locator(".say", has_text=f"11{THIN}626–11{THIN}627").wait_for()
+    view.page.keyboard.press("ArrowLeft")
+    view.page.wait_for_function("new URLSearchParams(location.search).get('pin') === '11612'")
+    view.said(f"The first record of this batch is offset 11{THIN}612.")
+
+
+def test_the_ruler_moves_the_bytes(view):
+    """A batch pinned there is shown here."""
+    view.open("payments-0", 7975, pin=11612)
+    view.page.locator(".dt").focus()
+    view.page.keyboard.press("ArrowRight")
+    view.said(f"481{THIN}881 in the file")
+
+
+def test_an_index_entry_pins_its_batch(view):
+    """A click on a slot, and the ruler shows its batch; the address keeps the file, and a reload the place."""
+    view.open("payments-0", 7975, pin=11612, file=".index")
+    view.said("slot 95 relativeOffset bytes 760–763 of the file")
+    view.page.locator(".f", has_text="slot 96 ").click()
+    view.page.locator(".say", has_text=f"–11{THIN}658").wait_for()
+    view.said("slot 96 relativeOffset")
+    view.page.locator(".st-key-file").get_by_text(".timeindex", exact=True).click()
+    view.said("timestamp bytes")
+    view.page.reload()
+    view.said("timestamp bytes")
+
+
+def test_a_compressed_batch_has_a_second_pane(view):
+    """Enter on the compressed bytes leads there; keys and words are those of its records."""
+    view.open("clicks-gzip-0", 0, pin=8)
+    view.page.locator(".inner", has_text=f"9 records, decompressed: 1{THIN}063 B").wait_for()
+    view.press("End", "Enter")
+    view.said("record 0 length bytes 0–1 of the records, 2 B.")
+    view.page.keyboard.press("ArrowDown")
+    view.press("Home", *["ArrowRight"] * 5, pane=1)
+    view.said("key bytes 6–11 of the records, 6 B. s00286")
+
+
+@pytest.mark.parametrize(("partition", "pin", "file", "last"), [
+    ("dense-index-0", 9, ".index", f"position bytes 9{THIN}004"), ("bulk-import-0", 548, ".log", f"headerCount byte 809{THIN}4"),
+])  # fmt: skip
+def test_bytes_far_on_arrive_as_they_are_scrolled_to(view, page, partition, pin, file, last):
+    """Rows that were not sent are dots until they come; a key that leads there waits for them."""
+    view.open(partition, 0, pin=pin, file=file)
+    view.press("End")
+    view.said(last)
+    view.press("Home")
+    view.said("bytes 0–")
+    page.locator(".hex").evaluate("one => { one.scrollTop = one.scrollHeight / 2 }")
+    page.locator(".hex .gone").first.wait_for(state="attached")
+    page.locator(".hex .gone").first.wait_for(state="detached")
+    assert page.locator(".hex .r").count() < 50
+
+
+def test_slots_never_written(view, killed):
+    """Zeros of a preallocated index are one field, and the legend has them."""
+    view.open("append-time-0", 0, dir=killed, file=".index")
+    view.press("End")
+    view.said("unwritten slots bytes")
+    view.page.locator(".kv-sw.byte-unwritten").wait_for()
+
+
+def test_what_is_torn_behind_the_last_batch(view, killed):
+    """It is shown with that batch, down to the last byte of the file."""
+    view.open("clicks-zstd-0", 0, dir=killed, pin=7640)
+    view.press("End")
+    view.said("records, cut bytes")
+    view.page.locator(".kv-sw.byte-torn").wait_for()
+
+
+def test_what_is_in_a_record_is_shown_as_text(view):
+    """Payload reaches the page as text alone."""
+    view.open("payments-0", 7975, pin=11612)
+    view.page.locator(".f", has_text="value").nth(1).click()
+    assert view.page.locator(".mean .val").inner_text().startswith('{"payment":11279')
