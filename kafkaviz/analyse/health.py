@@ -6,8 +6,8 @@
     health.restart.starts  True
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from kafkaviz import versions
@@ -16,18 +16,19 @@ from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.checks.segment import Checked
 from kafkaviz.analyse.finding import CODES, FAMILIES, SEVERITIES, Code, Evidence, Finding, Version, as_info, counts, in_order
 from kafkaviz.analyse.infer.version import formatted_by, looks_like
-from kafkaviz.analyse.restart import NEWEST, Restart, foretell, foretell_partition
+from kafkaviz.analyse.restart import NEWEST, Log, Restart, Step, all_logs, configs, log_of, steps, strange_directories
+from kafkaviz.analyse.restart import joined as in_one_start
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import checkpoint
 from kafkaviz.log import archive, file
 from kafkaviz.log.broker import CHECKPOINTS, META_PROPERTIES, Broker, open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings, open_settings
-from kafkaviz.simulate.config import IndexConfig
+from kafkaviz.simulate.restart import is_metadata
 
 __all__ = [
-    "CODES", "FAMILIES", "SEVERITIES", "Assumed", "Code", "Evidence", "Finding", "Health", "assumed_version", "check", "check_partition",
-    "counts", "facts_of", "in_order", "joined",
+    "CODES", "FAMILIES", "SEVERITIES", "Assumed", "Code", "Evidence", "Finding", "Health", "Plan", "assumed_version", "check",
+    "check_partition", "composed", "counts", "in_order", "joined", "plan",
 ]  # fmt: skip
 
 COMPACTED_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
@@ -80,6 +81,60 @@ def assumed_version(broker: Broker, given: str | None = None) -> Assumed:
     return Assumed(NEWEST if release[:2] == NEWEST[:2] else release, looks.because)
 
 
+@dataclass(frozen=True)
+class Plan:
+    """What a check goes by, known before any segment is read: its steps can be done wherever that suits.
+
+    partitions: those that are checked; is_whole: so is the broker directory around them. has_broker: that is known for one.
+    compacted: topic-partitions that were compacted once. strange_names: directories that no start accepts.
+    """
+
+    broker: Broker
+    partitions: tuple[Partition, ...]
+    is_whole: bool
+    has_broker: bool
+    version: Assumed
+    now_ms: int
+    settings: Settings
+    oldest_writer: Version
+    compacted: frozenset[tuple[str, int]]
+    strange_names: tuple[str, ...]
+
+    @property
+    def clean(self) -> bool:
+        """Whether a start finds all flushed; without its broker directory a partition counts as stopped cleanly."""
+        return self.broker.clean or not self.has_broker
+
+    def facts(self, partition: Partition) -> Facts:
+        """What the checks of a partition and its segments need to know."""
+        policy = str(self.settings.find(partition.topic, "cleanup.policy").value).split(",")
+        was_compacted = partition.topic in COMPACTED_TOPICS or (partition.topic, partition.partition) in self.compacted
+        metadata_log = partition.topic == other_files.METADATA_TOPIC
+        return Facts(
+            partition=partition.directory,
+            clean=self.broker.clean if self.has_broker else None,
+            version=self.version.version,
+            oldest_writer=self.oldest_writer,
+            now_ms=self.now_ms,
+            compacted=was_compacted or "compact" in policy,
+            metadata_log=metadata_log,
+            expires="delete" in policy and not metadata_log and not (was_compacted and policy == ["delete"]),
+            retention_ms=int(self.settings.find(partition.topic, "retention.ms").value),
+        )
+
+    def logs(self) -> list[Log]:
+        """The logs that a start loads: where a name is strange the metadata log alone."""
+        config_of, release, image = configs(self.settings), self.version.version, self.settings.image
+        every = all_logs(self.broker, config_of, release, image) if self.is_whole else (
+            log_of(self.broker, one, config_of(one)) for one in self.partitions
+        )
+        return [log for log in every if not self.strange_names or is_metadata(log.partition.directory)]
+
+    def restart(self, told: Iterable[tuple[str, Sequence[Step]]]) -> Restart:
+        """The start, from the steps of each of these logs: (directory, analyse.restart.steps)."""
+        return in_one_start(told, self.clean, self.strange_names)
+
+
 def check(
     broker: Broker | Path | str, version: str | None = None, now_ms: int | None = None, partition: str | None = None,
     settings: Settings | None = None, watch: Callable[[Partition], None] | None = None,
@@ -91,44 +146,41 @@ def check(
     settings: what each partition's log is run with, by default as the metadata log and a server.properties beside it tell.
     watch(partition) is told of each partition before it is read.
     """
-    broker = broker if isinstance(broker, Broker) else open_broker(broker)
-    assumed = assumed_version(broker, version)
-    partition = partition or (broker.partitions[0].directory if is_lone(broker) else None)
-    known = settings or open_settings(broker, assumed.version)
-    wanted = broker.partitions if partition is None else (broker.partition(partition),)
-    now_ms = newest_ms(broker) if now_ms is None else now_ms
-    compacted = compacted_partitions(broker)
+    planned = plan(broker if isinstance(broker, Broker) else open_broker(broker), version, now_ms, partition, settings)
     findings: list[Finding] = []
-    for one in wanted:
+    for one in planned.partitions:
         if watch:
             watch(one)
-        findings += check_partition(one, facts_of(broker, one, assumed, now_ms, compacted, known))
-    if partition is None and _is_whole(broker):
-        findings += _of_broker(broker, assumed)
-    told = _restart(broker, wanted[0] if partition is not None else None, assumed, known)
-    if told is not None:
-        findings += state.of_restart(told, assumed.version)
-    return Health(broker, assumed, in_order(findings), told)
+        findings += check_partition(one, planned.facts(one))
+    return composed(planned, findings, _foretold(planned))
 
 
-def facts_of(
-    broker: Broker, partition: Partition, assumed: Assumed, now_ms: int, compacted: frozenset[tuple[str, int]], settings: Settings
-) -> Facts:
-    """What the checks of a partition and its segments need to know."""
-    policy = str(settings.find(partition.topic, "cleanup.policy").value).split(",")
-    was_compacted = partition.topic in COMPACTED_TOPICS or (partition.topic, partition.partition) in compacted
-    metadata_log = partition.topic == other_files.METADATA_TOPIC
-    return Facts(
-        partition=partition.directory,
-        clean=broker.clean if _is_whole(broker) else None,
-        version=assumed.version,
-        oldest_writer=formatted_by(broker) or (),
-        now_ms=now_ms,
-        compacted=was_compacted or "compact" in policy,
-        metadata_log=metadata_log,
-        expires="delete" in policy and not metadata_log and not (was_compacted and policy == ["delete"]),
-        retention_ms=int(settings.find(partition.topic, "retention.ms").value),
+def plan(
+    broker: Broker, version: str | None = None, now_ms: int | None = None, partition: str | None = None, settings: Settings | None = None,
+) -> Plan:
+    """What check, with the same arguments, goes by."""
+    assumed = assumed_version(broker, version)
+    is_whole = partition is None and not is_lone(broker)
+    return Plan(
+        broker,
+        broker.partitions if partition is None else (broker.partition(partition),),
+        is_whole,
+        _is_broker(broker),
+        assumed,
+        newest_ms(broker) if now_ms is None else now_ms,
+        settings or open_settings(broker, assumed.version),
+        formatted_by(broker) or (),
+        compacted_partitions(broker),
+        tuple(strange_directories(broker.path)) if is_whole else (),
     )
+
+
+def composed(planned: Plan, findings: Iterable[Finding], told: Restart | None) -> Health:
+    """The health, from the findings about each partition (see `joined`) and the start; None where that could not be told."""
+    findings = [*findings, *_of_broker(planned)]
+    if told is not None:
+        findings += state.of_restart(told, planned.version.version)
+    return Health(planned.broker, planned.version, in_order(findings), told)
 
 
 def check_partition(partition: Partition, facts: Facts) -> list[Finding]:
@@ -169,26 +221,21 @@ def is_lone(broker: Broker) -> bool:
     return bool(broker.partitions) and broker.path != archive.opened(broker.source)
 
 
-def _is_whole(broker: Broker) -> bool:
+def _is_broker(broker: Broker) -> bool:
     """Whether the directory around the partitions is a broker's."""
     return (broker.path / META_PROPERTIES).exists() or bool(broker.clean)
 
 
-def _of_broker(broker: Broker, assumed: Assumed) -> Iterator[Finding]:
-    yield from other_files.of_broker(broker, assumed.version)
-    yield from state.of_broker(broker, assumed.version)
-    yield from cost.of_broker(broker, assumed.version)
+def _of_broker(planned: Plan) -> Iterator[Finding]:
+    """The findings about the broker directory itself, if that is checked."""
+    if planned.is_whole and planned.has_broker:
+        for checks in (other_files, state, cost):
+            yield from checks.of_broker(planned.broker, planned.version.version)
 
 
-def _restart(broker: Broker, partition: Partition | None, assumed: Assumed, settings: Settings) -> Restart | None:
-    """None where a file that a start reads may not be read; without its broker directory a partition counts as stopped cleanly."""
-    def config(one: Partition) -> IndexConfig:
-        names = ("index.interval.bytes", "segment.index.bytes")
-        return IndexConfig(*(int(settings.find(one.topic, name).value) for name in names))
-    broker = broker if _is_whole(broker) else replace(broker, clean=True)
+def _foretold(planned: Plan) -> Restart | None:
+    """The start, told here and now; None where a file that it reads may not be read."""
     try:
-        if partition is not None:
-            return foretell_partition(broker, partition, config(partition), assumed.version)
-        return foretell(broker, config, assumed.version)
+        return planned.restart([(log.partition.directory, steps(log, planned.clean, planned.version.version)) for log in planned.logs()])
     except KafkavizError:
         return None

@@ -194,9 +194,7 @@ def test_one_broken_segment_hides_no_neighbour(clean, tmp_path):
 def test_what_keeps_a_segment(clean):
     """sensors-late: the first segment expires seven days after its newest record, the second in more than a year."""
     broker = open_broker(clean)
-    assumed = health.assumed_version(broker)
-    settings = health.open_settings(broker, assumed.version)
-    facts = health.facts_of(broker, broker.partition("sensors-late-0"), assumed, health.newest_ms(broker), frozenset(), settings)
+    facts = health.plan(broker).facts(broker.partition("sensors-late-0"))
     summaries = [health.segment.check(one, facts).summary for one in broker.partition("sensors-late-0").segments]
     first, second = kept(summaries, 7 * 86_400_000)
     assert first.until_ms - first.timestamp_ms == 7 * 86_400_000 and first.by == first.base_offset
