@@ -10,11 +10,12 @@ from typing import NoReturn
 import numpy as np
 
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import names, offset_index, time_index, txn_index
+from kafkaviz.format import checkpoint, names, offset_index, time_index, txn_index
 from kafkaviz.format.batch import LENGTH_END
 from kafkaviz.format.walk import Walk
 from kafkaviz.simulate import recovery
 from kafkaviz.simulate.config import Profile
+from kafkaviz.simulate.epochs import LeaderEpochs
 from kafkaviz.simulate.producers import ProducerState, SnapshotFiles, remove_strays
 from kafkaviz.simulate.recovery import Raised, Recovered, recover
 from kafkaviz.simulate.small_files import LEADER_EPOCHS, PARTITION_METADATA, STORAGE, leader_epochs_fault, partition_metadata_fault
@@ -57,11 +58,15 @@ class Loading:
         self._slots: dict[tuple[int, str], int] = {}  # entries in use, where that is not what the file's size says
         self._steps: dict[tuple[str, str | None, int | None], Step] = {}
         self._snapshots = SnapshotFiles({})
+        self._epochs = LeaderEpochs()
 
     def run(self) -> tuple[Step, ...]:
         """What the load does, in its order; the last step is "fail" where it does not end well."""
         try:
             self._read_small(LEADER_EPOCHS, leader_epochs_fault, "leader-epochs-bad", LEADER_EPOCHS_WAY_OUT)
+            if LEADER_EPOCHS in self._files:
+                self._epochs = LeaderEpochs(checkpoint.parse_leader_epochs(self._files[LEADER_EPOCHS].content()))
+            known_epochs = list(self._epochs.entries)
             self._put_leftovers_away()
             self._put_swaps_in_place()
             self._snapshots = SnapshotFiles(
@@ -72,6 +77,7 @@ class Loading:
                 self._splitting(self._recover_unflushed)
                 self._start_anew_if_needed()
                 self._resize_last()
+                self._settle_epochs(known_epochs)
                 self._settle_producers()
             self._read_small(PARTITION_METADATA, partition_metadata_fault, "partition-metadata-bad", PARTITION_METADATA_WAY_OUT)
         except Failed:
@@ -216,8 +222,9 @@ class Loading:
         with log.opened() as read:
             found = recover(
                 read, log.size_bytes, base, self._log.config, self._profile, stem=f"{self._log.directory}/{_stem(base)}",
-                modified_ms=log.modified_ms, open_transactions=dict(state.transactions.open()),
+                modified_ms=log.modified_ms, leader_epochs=self._epochs.entries, open_transactions=dict(state.transactions.open()),
             )
+        self._epochs = LeaderEpochs(found.leader_epochs)
         if self._watch:
             self._watch(self._log.directory, base, found)
         if found.raised:
@@ -270,7 +277,7 @@ class Loading:
             why = f"the log ends at {self._log_end()}, below its log start offset {start}"
             for base in list(self._bases):
                 self._remove_segment(base, "log-start-beyond-end", why, with_snapshot=False)
-            self._bases = []
+            self._bases, self._epochs = [], LeaderEpochs()
             self._state.start_at(start)
         if not self._bases:
             self._bases, self._next_offsets[start] = [start], start
@@ -377,7 +384,15 @@ class Loading:
             self._fail(base, "offset-overflow", raised, log.name, CORRUPT_WAY_OUT)
         return cuts
 
-    # ---- 8: the producers
+    # ---- 8: the leader epochs and the producers
+
+    def _settle_epochs(self, before: list[tuple[int, int]]) -> None:
+        self._epochs.cut_to(self._log.log_start_offset, self._log_end())
+        text = self._epochs.text()
+        if self._epochs.entries != before:
+            self._files[LEADER_EPOCHS] = in_memory(LEADER_EPOCHS, text)
+            why = "the epochs are those of the batches that are left"
+            self._say("rebuild", "leader-epochs", why, None, LEADER_EPOCHS, size_bytes=len(text))
 
     def _settle_producers(self) -> None:
         end = self._log_end()

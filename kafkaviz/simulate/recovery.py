@@ -16,6 +16,7 @@ from kafkaviz.format import batch, offset_index, time_index, txn_index
 from kafkaviz.format.walk import Read, Walk
 from kafkaviz.simulate.checked import Checked
 from kafkaviz.simulate.config import IndexConfig, Profile, profile
+from kafkaviz.simulate.epochs import LeaderEpochs
 from kafkaviz.simulate.transactions import OpenTransactions, TransactionFault
 from kafkaviz.simulate.wrappers import with_first_offsets
 
@@ -115,7 +116,8 @@ def recover(
     leader_epochs: what leader-epoch-checkpoint says. open_transactions: of each producer with an open one below the base offset,
     its first offset. Memory is bounded by a chunk of the .log, 16 384 batches, and the entries.
     """
-    run = _Run(read, size_bytes, base_offset, config, of, stem, modified_ms, list(leader_epochs), OpenTransactions(open_transactions))
+    epochs, transactions = LeaderEpochs(leader_epochs), OpenTransactions(open_transactions)
+    run = _Run(read, size_bytes, base_offset, config, of, stem, modified_ms, epochs, transactions)
     return run.result()
 
 
@@ -124,7 +126,7 @@ class _Run:
 
     def __init__(
         self, read: Read, size_bytes: int, base_offset: int, config: IndexConfig, of: Profile, stem: str, modified_ms: int,
-        leader_epochs: list[tuple[int, int]], transactions: OpenTransactions,
+        leader_epochs: LeaderEpochs, transactions: OpenTransactions,
     ) -> None:
         self._read, self._size_bytes, self._base_offset, self._config, self._profile = read, size_bytes, base_offset, config, of
         self._stem, self._modified_ms, self._epochs, self._transactions = stem, modified_ms, leader_epochs, transactions
@@ -153,8 +155,8 @@ class _Run:
         return Recovered(
             self._base_offset, self._config, self._size_bytes, self._valid_bytes, self._stopped, np.concatenate(self._offset_parts),
             np.concatenate(self._time_parts), self._transactions.aborted(), int(state["max_timestamp_ms"]),
-            int(state["max_timestamp_offset"]), self._next_offset, self._producers_end, tuple(self._epochs), self._transactions.open(),
-            self._raised,
+            int(state["max_timestamp_offset"]), self._next_offset, self._producers_end, tuple(self._epochs.entries),
+            self._transactions.open(), self._raised,
         )
 
     def _take(self, batches: np.ndarray) -> None:
@@ -204,13 +206,9 @@ class _Run:
     def _assign_epochs(self, batches: np.ndarray) -> None:
         """Each leader epoch that is newer than all before, as LeaderEpochFileCache.assign."""
         epochs = np.where(batches["magic"] >= batch.MAGIC_2, batches["leader_epoch"], -1)
-        latest = self._epochs[-1][0] if self._epochs else -1
-        newest = np.maximum.accumulate(np.concatenate([[latest], epochs]))
+        newest = np.maximum.accumulate(np.concatenate([[self._epochs.latest], epochs]))
         for at in np.flatnonzero(newest[1:] > newest[:-1]).tolist():
-            start = int(batches["base_offset"][at])
-            while self._epochs and self._epochs[-1][1] >= start:
-                self._epochs.pop()
-            self._epochs.append((int(epochs[at]), start))
+            self._epochs.assign(int(epochs[at]), int(batches["base_offset"][at]))
 
     def _exception(self, fault: int, found: np.void | None) -> Raised:
         """What Kafka throws for a fault of the indexes."""

@@ -48,6 +48,7 @@ CAUSES = {
     "log-start-beyond-end": "the log start offset lies above all records",
     "offset-overflow": "offsets that are too far from the base offset",
     "producer-state": "a producer snapshot",
+    "leader-epochs": "the leader epochs of what is left",
     "no-segment": "a partition without a segment gets an empty one",
     "directory-deleted": "a directory that was to be deleted",
     "directory-stray": "a directory of a replica that should not be here",

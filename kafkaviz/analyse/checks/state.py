@@ -17,7 +17,7 @@ from kafkaviz.units import duration, group, moment
 HANGING_MS = 15 * 60_000  # transaction.max.timeout.ms, 4.3.1: no producer may leave one open for longer
 EXPECTED = (
     "metadata-log", "leftover-deleted", "leftover-cleaned", "orphan-index", "directory-deleted", "producer-state",
-    "timeindex-missing",
+    "timeindex-missing", "leader-epochs",
 )  # what every start does, or what other codes tell
 
 
@@ -102,7 +102,7 @@ def _rebuilt(steps: Iterable[Step], version: Version) -> Finding:
     """One finding a partition: of many segments it would be one each."""
     steps = list(steps)
     segments = sorted({step.segment for step in steps if step.segment is not None})
-    which = f"segment {group(segments[0])}" if len(segments) == 1 else f"{len(segments)} segments from {group(segments[0])} on"
+    which = f"segment {group(segments[0])}" if len(segments) == 1 else f"{len(segments)} segments from {group(min(segments, default=0))} on"
     because = "; ".join(dict.fromkeys(step.why for step in steps))
     message = f"the indexes of {which} will be written anew: {because}" if segments else because
     evidence = Evidence(", ".join(dict.fromkeys(step.cause for step in steps)))
