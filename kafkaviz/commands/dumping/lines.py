@@ -11,8 +11,8 @@ from functools import lru_cache
 import numpy as np
 from numba import njit
 
-_NUMBER_BYTES = 20  # -9223372036854775808
-_POWERS = np.array([10**digits for digits in range(_NUMBER_BYTES)], np.uint64)
+NUMBER_BYTES = 20  # -9223372036854775808
+_POWERS = np.array([10**digits for digits in range(NUMBER_BYTES)], np.uint64)
 _TENS, _ONES = (np.array([ord(f"{number:02}"[place]) for number in range(100)], np.uint8) for place in range(2))
 _TEXT, _NUMBER, _WORD, _MASKED = range(4)
 
@@ -87,7 +87,7 @@ def _joined(words: tuple[tuple[str, ...], ...]) -> tuple:
     texts = [text.encode() for part in words for text in part]
     ends = np.cumsum([0, *map(len, texts)])
     first = np.cumsum([0, *map(len, words)])[:-1]
-    widest_bytes = sum(max((len(text.encode()) for text in part), default=_NUMBER_BYTES) for part in words)
+    widest_bytes = sum(max((len(text.encode()) for text in part), default=NUMBER_BYTES) for part in words)
     return np.frombuffer(b"".join(texts) or b" ", np.uint8), ends[:-1], ends[1:], first, widest_bytes
 
 
@@ -104,13 +104,13 @@ def _write(kinds, texts, starts, ends, word_from, columns, shown, out, line_ends
                     out[at] = texts[byte]
                     at += 1
             elif kind == _NUMBER or shown[row, place]:
-                at = _decimal(value, out, at)
+                at = decimal(value, out, at)
         line_ends[row] = at
     return at
 
 
 @njit(cache=True)
-def _decimal(value, out, at):
+def decimal(value, out, at):
     """Writes a signed number; the place behind it."""
     left = np.uint64(value)
     if value < 0:

@@ -62,20 +62,16 @@ def _print(batches: np.ndarray, log: RecordsFile, console: Console, lines: "Reco
         if lines is None:
             console.write(memoryview(text))
         else:
-            _print_deep(batches[:whole], log, console, lines, text.tobytes(), ends.tolist())
+            _print_deep(batches[:whole], log, console, lines, text, np.concatenate([[0], ends]))
     if whole < len(batches):
         text, fault = fatal_line(batches[whole : whole + 1])
         console.write(text.tobytes())
         raise fault
 
 
-def _print_deep(batches: np.ndarray, log: RecordsFile, console: Console, lines: "RecordLines", text: bytes, ends: list[int]) -> None:
+def _print_deep(batches: np.ndarray, log: RecordsFile, console: Console, lines: "RecordLines", text: np.ndarray, ends: np.ndarray) -> None:
     """Each line of a batch, and those of its records behind it."""
-    at, number = 0, 0
+    at = 0
     for some, data in log.payloads(batches):
-        first = int(some["position"][0])
-        for row in some:
-            start = int(row["position"]) - first
-            console.write(text[at : ends[number]])
-            at, number = ends[number], number + 1
-            lines.print(row, data[start : start + int(row["size_bytes"])].tobytes(), console)
+        lines.print(some, data, text, ends[at : at + len(some) + 1], console)
+        at += len(some)

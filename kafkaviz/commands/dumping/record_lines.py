@@ -1,20 +1,26 @@
 """The line of each record below its batch, and what goes on from record to record: offsets that do not follow each other."""
 
+from collections.abc import Iterator
+from itertools import pairwise
+
 import numpy as np
 
+from kafkaviz.binary import codec
 from kafkaviz.commands.dumping import death
 from kafkaviz.commands.dumping.batch_lines import TIMESTAMP_TYPES, timestamp_type
+from kafkaviz.commands.dumping.compiled_records import DONE, NEEDS_ROOM, OTHER, Written, write
 from kafkaviz.commands.dumping.console import Console
 from kafkaviz.commands.dumping.decoders import control_text, decoder
-from kafkaviz.commands.dumping.options import Options
+from kafkaviz.commands.dumping.options import STRING_DECODER, Options
 from kafkaviz.commands.dumping.report import Report
+from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, legacy
-from kafkaviz.format.batch import MAGIC_2
+from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2
 from kafkaviz.format.batch_records import BatchRecord, until_fault
 
 
 class RecordLines:
-    """Prints the records of one file's batches, in their order.
+    """Prints the batches of one file with their records, in their order.
 
     The offset before the first is -1, so a file whose first record has another offset than 0 is reported, as by Kafka's tool
     since it is written in Java.
@@ -23,9 +29,72 @@ class RecordLines:
     def __init__(self, options: Options, absolute_path: str, report: Report) -> None:
         self._options, self._absolute_path, self._report = options, absolute_path, report
         self._decode = decoder(options) if options.prints else None
-        self._last_offset = -1
+        self._written = Written()
+        of_text = options.decoder is None and {options.key_decoder_class, options.value_decoder_class} == {STRING_DECODER}
+        self._is_plain = not options.skip_record_metadata and (of_text or not options.prints)
 
-    def print(self, row: np.void, data: bytes, console: Console) -> None:
+    def print(self, batches: np.ndarray, data: np.ndarray, lines: np.ndarray, ends: np.ndarray, console: Console) -> None:
+        """Prints batches whose bytes follow each other in data; ends are the bounds of their lines, one more than batches.
+
+        A Death where a record cannot be read.
+        """
+        starts = batches["position"] - batches["position"][0]
+        for first, behind in self._runs(batches):
+            some, bounds = batches[first:behind], ends[first : behind + 1]
+            body = starts[first:behind] + HEADER_BYTES, starts[first:behind] + some["size_bytes"]
+            self._print_run(some, data, body, lines, bounds, console)
+        self._hand_on(console)
+
+    def _runs(self, batches: np.ndarray) -> Iterator[tuple[int, int]]:
+        """Stretches of batches that are not compressed; each other batch by itself."""
+        single = (batch.codec(batches) != 0) | (batches["magic"] < MAGIC_2)
+        cuts = np.flatnonzero(single[1:] | single[:-1]) + 1
+        yield from pairwise([0, *cuts.tolist(), len(batches)])
+
+    def _print_run(
+        self, batches: np.ndarray, data: np.ndarray, body: tuple[np.ndarray, np.ndarray], lines: np.ndarray, ends: np.ndarray,
+        console: Console,
+    ) -> None:
+        """Compiled as far as that goes, and batch by batch where it does not."""
+        at, (starts, behind) = 0, body
+        while at < len(batches):
+            plain = self._plain(batches[at], data, int(starts[at]), int(behind[at]))
+            count, code = 0, OTHER
+            if plain is not None:
+                bounds = (starts[at:], behind[at:]) if plain is data else (np.array([0]), np.array([len(plain)]))
+                count, code = write(
+                    self._written, batches[at:], plain, *bounds, plain is not data, self._options.prints, lines, ends[at:]
+                )
+                at += count
+            if code != DONE:
+                self._hand_on(console)
+            if code == NEEDS_ROOM:
+                self._written.grow(batches[at], int(bounds[1][count] - bounds[0][count]), int(ends[at + 1] - ends[at]))
+            elif code == OTHER:
+                console.write(lines[ends[at] : ends[at + 1]].tobytes())
+                self._print_one(batches[at], data[starts[at] - HEADER_BYTES : behind[at]].tobytes(), console)
+                at += 1
+
+    def _plain(self, row: np.void, data: np.ndarray, start: int, behind: int) -> np.ndarray | None:
+        """What holds the records of a batch: data itself, or what they decompress to; None where neither is for compiled lines."""
+        if not self._is_plain or row["magic"] < MAGIC_2 or behind < start:
+            return None
+        codec_id = int(batch.codec(row.reshape(1))[0])
+        if codec_id == 0 or row["record_count"] <= 0:
+            return data
+        try:
+            return np.frombuffer(codec.decompress(codec.name(codec_id), memoryview(data[start:behind])), np.uint8)
+        except CorruptBytes:
+            return None
+
+    def _hand_on(self, console: Console) -> None:
+        """Prints what was written, and notes the offsets that do not follow each other."""
+        text, gaps = self._written.take()
+        console.write(text)
+        if gaps:
+            self._report.non_consecutive.setdefault(self._absolute_path, {}).update(gaps)
+
+    def _print_one(self, row: np.void, data: bytes, console: Console) -> None:
         """Prints the records of a batch (a row of format.batch.BATCH, its bytes); a Death where one cannot be read."""
         records, fault = until_fault(data)
         is_control = bool(batch.is_control(row.reshape(1))[0])
@@ -40,9 +109,9 @@ class RecordLines:
 
     def _check(self, offset: int) -> None:
         """Notes an offset that is not the one after the last."""
-        if offset != self._last_offset + 1:
-            self._report.non_consecutive.setdefault(self._absolute_path, {})[self._last_offset] = offset
-        self._last_offset = offset
+        if offset != self._written.last_offset + 1:
+            self._report.non_consecutive.setdefault(self._absolute_path, {})[self._written.last_offset] = offset
+        self._written.last_offset = offset
 
     def _content(self, record: BatchRecord, is_control: bool) -> bytes:
         """What follows the metadata of a record; without metadata, the line."""

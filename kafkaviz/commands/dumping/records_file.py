@@ -79,6 +79,8 @@ class RecordsFile:
             part = buffer[:wanted] if wanted <= STRETCH_BYTES else np.empty(wanted, np.uint8)
             if self.read(start, part) < wanted:
                 raise Death(death.KAFKA, f"the file {self.path} became shorter while it was read", position=start)
+            part = part.view()
+            part.flags.writeable = False  # one type of array, so that one compiled version serves all
             yield batches[at:behind], part
             at = behind
 
