@@ -18,7 +18,7 @@ from tests.analyse.lab import CRC_AT, PARTITIONS, Lab
 
 DAY_MS = 86_400_000
 FORETOLD = ("recovery-will-truncate", "recovery-will-rebuild", "recovery-will-delete", "recovery-will-fail")
-PLAIN, LZ4, TXN, LATE, COMPACTED = "clicks-none-0", "orders-0", "payments-0", "sensors-late-0", "accounts-0"
+PLAIN, LZ4, TXN, LATE, METADATA = "clicks-none-0", "orders-0", "payments-0", "sensors-late-0", "__cluster_metadata-0"
 
 
 @dataclass(frozen=True)
@@ -211,6 +211,10 @@ def snapshot(lab: Lab):
     return lab.files(TXN, ".snapshot")[-1]
 
 
+def flipped_end(data: bytearray) -> None:
+    data[-9] ^= 4
+
+
 def epochs(lab: Lab, text: str) -> None:
     lab.write(lab.path / PLAIN / "leader-epoch-checkpoint", text.encode())
 
@@ -382,6 +386,8 @@ FAULTS = [
           lambda lab: lab.write(lab.path / PLAIN / "partition.metadata", b"version: 0\ntopic_id: short")),
     Fault("checkpoint-unreadable", "replication-offset-checkpoint",
           lambda lab: lab.write(lab.path / "replication-offset-checkpoint", b"0\n7\nclicks-none 0 1\n")),
+    Fault("checkpoint-unreadable", "bootstrap.checkpoint", lambda lab: lab.change(lab.path / "bootstrap.checkpoint", flipped_end)),
+    Fault("checkpoint-unreadable", "__cluster_metadata-0/", lambda lab: lab.change(lab.files(METADATA, ".checkpoint")[-1], flipped_end)),
     Fault("meta-properties-bad", "meta.properties", lambda lab: lab.write(lab.path / "meta.properties", b"version=1\nnode.id=1\n")),
     Fault("orphan-index", "clicks-none-0/00000000000000999999.index",
           lambda lab: lab.write(lab.path / PLAIN / f"{file_stem(999999)}.index", bytes(24))),

@@ -18,6 +18,7 @@ from kafkaviz.analyse.finding import Evidence, Finding, Version, finding
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint, names, producer_snapshot, txn_index
+from kafkaviz.format.deep_scan import DeepScan
 from kafkaviz.log import file
 from kafkaviz.log.broker import CHECKPOINTS, META_PROPERTIES, Broker
 from kafkaviz.log.file import FileInfo
@@ -29,7 +30,8 @@ ENTRY_BYTES = txn_index.ENTRY.itemsize
 EPOCHS_FILE = "leader-epoch-checkpoint"
 CLEANER_CHECKPOINT = "cleaner-offset-checkpoint"
 PARTITION_FILES = (EPOCHS_FILE, METADATA_FILE, "quorum-state")
-ROOT_FILES = (*CHECKPOINTS.values(), CLEANER_CHECKPOINT, META_PROPERTIES, ".lock", ".kafka_cleanshutdown", "bootstrap.checkpoint")
+BOOTSTRAP = "bootstrap.checkpoint"
+ROOT_FILES = (*CHECKPOINTS.values(), CLEANER_CHECKPOINT, META_PROPERTIES, ".lock", ".kafka_cleanshutdown", BOOTSTRAP)
 SKIPPED_DIRECTORIES = ("remote-log-index-cache",)
 LEFTOVERS = {"deleted": "leftover-deleted", "cleaned": "leftover-cleaned", "swap": "leftover-swap"}
 METADATA_TOPIC = "__cluster_metadata"
@@ -296,7 +298,9 @@ def _others(partition: Partition, facts: Facts) -> Iterator[Finding]:
     """Files that are none of Kafka's, and snapshots that wait to be unlinked or were never finished."""
     for found in partition.others:
         name = names.parse_file(found.name)
-        if name and name.suffix in LEFTOVERS:
+        if name and name.kind == "checkpoint" and not name.suffix:
+            yield from _cluster_snapshot(found.path, facts.partition, facts.version)
+        elif name and name.suffix in LEFTOVERS:
             evidence = Evidence(f"the suffix .{name.suffix}", "no such file")
             message = f"{found.name}: {group(found.size_bytes)} bytes"
             yield facts.found(LEFTOVERS[name.suffix], found.name, message, evidence, 0, found.size_bytes)
@@ -312,6 +316,7 @@ def of_broker(broker: Broker, version: Version) -> Iterator[Finding]:
     for name in (*CHECKPOINTS.values(), CLEANER_CHECKPOINT):
         yield from _checkpoint(broker.path / name, version)
     yield from _properties(broker, version)
+    yield from _cluster_snapshot(broker.path / BOOTSTRAP, None, version)
     with file.failing_kindly(broker.path), os.scandir(broker.path) as entries:
         found = sorted(((entry.name, entry.is_dir()) for entry in entries), key=lambda one: one[0])
     for name, is_directory in found:
@@ -340,6 +345,33 @@ def _checkpoint(path: Path, version: Version) -> Iterator[Finding]:
         what, position = fault.what, getattr(fault, "position", None)
         message = f"{path.name}: {what}"
         yield finding("checkpoint-unreadable", message, Evidence(what), file=path.name, position=position, version=version)
+
+
+def _cluster_snapshot(path: Path, partition: str | None, version: Version) -> Iterator[Finding]:
+    """A snapshot of the cluster's metadata: batch after batch, each with a checksum, the first and the last of control records."""
+    if not path.exists():
+        return
+    name = f"{partition}/{path.name}" if partition else path.name
+    consequence = "A node that loads the cluster's metadata from it fails; the controller's other nodes have the same snapshot"
+
+    def told(message: str, evidence: Evidence, position: int, length: int) -> Finding:
+        return finding(
+            "checkpoint-unreadable", message, evidence, partition=partition, file=name, position=position, length=length, version=version,
+            consequence=consequence, next_step="Take it from another controller; if the log still begins at offset 0, move it away",
+        )  # fmt: skip
+
+    size_bytes = file.info(path).size_bytes
+    with file.reader(path) as read:
+        scan = DeepScan(read, 0, size_bytes)
+        wrong = [row for part in scan for row in part.batches[~part.batches["crc_valid"] | (part.batches["fault"] != 0)]]
+    for row in wrong[:1]:
+        fault = "holds records that cannot be read" if row["crc_valid"] else "does not match its checksum"
+        evidence = Evidence(f"the batch at byte {group(int(row['position']))} {fault}")
+        yield told(f"{path.name}: {evidence.found}{and_more(len(wrong) - 1)}", evidence, int(row["position"]), int(row["size_bytes"]))
+    if not wrong and scan.end.position < size_bytes:
+        left = size_bytes - scan.end.position
+        message = f"{path.name}: {group(left)} bytes behind byte {group(scan.end.position)} are no batch"
+        yield told(message, Evidence(f"{group(left)} bytes that are no batch", "whole batches up to the end"), scan.end.position, left)
 
 
 def _properties(broker: Broker, version: Version) -> Iterator[Finding]:

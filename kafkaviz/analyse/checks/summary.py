@@ -206,24 +206,28 @@ class Watch:
         self.summary.times[name] = replace(new if worse else known, count=len(places) + (known.count if known else 0))
 
     def _add_transactions(self, batches: np.ndarray, control: np.ndarray) -> None:
-        """Begins and ends, in order. Only the first batch and the last time of what a producer wrote in between are kept."""
-        concerned = (batches["producer_id"] >= 0) & (control | is_transactional(batches))
-        for at in np.flatnonzero(concerned).tolist():
+        """Begins and ends, in order. Of what a producer wrote between two markers only the first batch and the last time are kept."""
+        concerned = np.flatnonzero((batches["producer_id"] >= 0) & (control | is_transactional(batches)))
+        if not len(concerned):
+            return
+        markers = concerned[control[concerned]]
+        firsts, last_ms = _written(batches, concerned, control)
+        begun = dict(zip(firsts.tolist(), last_ms.tolist(), strict=True))
+        for at in np.sort(np.concatenate((firsts, markers))).tolist():
             row, producer = batches[at], int(batches["producer_id"][at])
-            if control[at]:
-                self._end(row, producer)
+            if at in begun:
+                self._begin(row, producer, begun[at])
             else:
-                self._begin(row, producer)
+                self._end(row, producer)
 
-    def _begin(self, row: np.void, producer: int) -> None:
+    def _begin(self, row: np.void, producer: int, last_ms: int) -> None:
         place = self._open.get(producer)
         if place is None:
             self._open[producer] = len(self.summary.steps)
-            begun = Begun(int(row["base_offset"]), int(row["position"]), int(row["max_timestamp_ms"]))
-            self.summary.steps.append(("begin", producer, begun))
+            self.summary.steps.append(("begin", producer, Begun(int(row["base_offset"]), int(row["position"]), last_ms)))
             return
         kind, _, begun = self.summary.steps[place]
-        self.summary.steps[place] = kind, producer, replace(begun, last_ms=max(begun.last_ms, int(row["max_timestamp_ms"])))
+        self.summary.steps[place] = kind, producer, replace(begun, last_ms=max(begun.last_ms, last_ms))
 
     def _end(self, row: np.void, producer: int) -> None:
         try:
@@ -250,3 +254,15 @@ class Watch:
 def unit_suspect(times_ms: np.ndarray) -> np.ndarray:
     """Times that make sense as seconds, microseconds or nanoseconds: as milliseconds they lie in 1970, or beyond the year 5000."""
     return ((times_ms >= SECONDS[0]) & (times_ms < SECONDS[1])) | (times_ms >= MICROSECONDS)
+
+
+def _written(batches: np.ndarray, concerned: np.ndarray, control: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(the first row, the largest time) of what each producer wrote between two of its markers."""
+    by_producer = concerned[np.argsort(batches["producer_id"][concerned], kind="stable")]
+    marked = np.cumsum(control[by_producer])
+    data = ~control[by_producer]
+    rows, marked = by_producer[data], marked[data]
+    if not len(rows):
+        return rows, rows
+    starts = np.flatnonzero((np.diff(marked, prepend=-1) != 0) | (np.diff(batches["producer_id"][rows], prepend=-1) != 0))
+    return rows[starts], np.maximum.reduceat(batches["max_timestamp_ms"][rows], starts)
