@@ -1,0 +1,1 @@
+"""How Kafka finds things, with every step kept."""

@@ -1,0 +1,187 @@
+"""Binary search over the slots of an index, plain and warm section first, with every slot that it reads.
+
+AbstractIndex.indexSlotRangeFor: up to 2.0 a plain search; from 2.1 on (KAFKA-6432) the last entries, 8 KiB of them, are tried
+first, because searches near the log's end then touch the same few pages however large the index grows. Keys 6 14 22 26 31,
+target 23, all of them warm:
+
+    slot 0   6 < 23   the warm section starts here: go on in it
+    slot 2   22 < 23  lo = 2
+    slot 3   26 > 23  hi = 2, so slot 2 is the greatest that is not above 23
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+PAGE_BYTES = 4096
+WARM_BYTES = 8192  # of entries behind the first one of the warm section
+NONE = -1
+PLAIN, WARM = "plain", "warm"
+
+
+class Probe(NamedTuple):
+    """A slot that the search reads.
+
+    key: what it holds; lo, hi: the slots that are still possible before it is read; compare: how the key stands to the target;
+    section: "warm" or "cold"; of a plain search always "cold". page: of 4 KiB, the one its first byte lies in.
+    """
+
+    slot: int
+    key: int
+    lo: int
+    hi: int
+    compare: str
+    section: str
+    page: int
+
+
+@dataclass(frozen=True)
+class SlotSearch:
+    """A search and its result.
+
+    slot: the one found, -1 for none. warm_from_slot: the first one of the warm section, None of a plain search. section: where
+    the search went on after its first comparison. pages: of 4 KiB, all bytes of the probed entries, in ascending order.
+    """
+
+    entries: int
+    target: int
+    slot: int
+    probes: tuple[Probe, ...]
+    pages: tuple[int, ...]
+    section: str
+    warm_from_slot: int | None
+
+
+def floor(keys: np.ndarray, target: int, entry_bytes: int, warm: bool = True, warm_bytes: int = WARM_BYTES) -> SlotSearch:
+    """The greatest slot whose key is not above the target, -1 if there is none; keys (n,), as the index holds them, sorted or not.
+
+    OffsetIndex.lookup and TimeIndex.lookup. warm_bytes: Kafka's is 8192; smaller ones are for indexes of a lesson.
+    """
+    return _Search(keys, target, entry_bytes, warm_bytes if warm else None).run(upper=False)
+
+
+def upper_bound(keys: np.ndarray, target: int, entry_bytes: int, warm: bool = True, warm_bytes: int = WARM_BYTES) -> SlotSearch:
+    """The smallest slot whose key is not below the target, -1 if there is none; as Kafka works it out.
+
+    OffsetIndex.fetchUpperBoundOffset. An exact match that the search does not probe is passed over: of a target equal to the
+    key of slot 0 the answer is slot 1.
+    """
+    return _Search(keys, target, entry_bytes, warm_bytes if warm else None).run(upper=True)
+
+
+def first_warm_slot(entries: int, entry_bytes: int, warm_bytes: int = WARM_BYTES) -> int:
+    """The first slot of the warm section, AbstractIndex.warmEntries of them before the last one."""
+    return max(0, entries - 1 - warm_bytes // entry_bytes)
+
+
+def pages_of(slot: int, entry_bytes: int) -> range:
+    """The pages of 4 KiB that an entry lies in: one, or two for a time entry across their border."""
+    return range(slot * entry_bytes // PAGE_BYTES, ((slot + 1) * entry_bytes - 1) // PAGE_BYTES + 1)
+
+
+class _Search:
+    def __init__(self, keys: np.ndarray, target: int, entry_bytes: int, warm_bytes: int | None) -> None:
+        self._keys, self._target, self._entry_bytes = keys, target, entry_bytes
+        self._warm_from = None if warm_bytes is None or not len(keys) else first_warm_slot(len(keys), entry_bytes, warm_bytes)
+        self._probes: list[Probe] = []
+        self._section = "cold"
+
+    def run(self, upper: bool) -> SlotSearch:
+        slot = self._slot(upper)
+        pages = {page for probe in self._probes for page in pages_of(probe.slot, self._entry_bytes)}
+        found = tuple(self._probes), tuple(sorted(pages)), self._section, self._warm_from
+        return SlotSearch(len(self._keys), self._target, slot, *found)
+
+    def _slot(self, upper: bool) -> int:
+        last = len(self._keys) - 1
+        if last < 0:
+            return NONE
+        if self._warm_from is not None and self._compare(self._warm_from, 0, last) == "<":
+            self._section = "warm"
+            return self._between(self._warm_from, last, upper)
+        if self._compare(0, 0, last if self._warm_from is None else self._warm_from) == ">":
+            return 0 if upper else NONE
+        return self._between(0, last if self._warm_from is None else self._warm_from, upper)
+
+    def _between(self, lo: int, hi: int, upper: bool) -> int:
+        while lo < hi:
+            middle = (lo + hi + 1) // 2
+            compared = self._compare(middle, lo, hi)
+            if compared == "=":
+                return middle
+            lo, hi = (lo, middle - 1) if compared == ">" else (middle, hi)
+        if upper:
+            return NONE if lo == len(self._keys) - 1 else lo + 1
+        return lo
+
+    def _compare(self, slot: int, lo: int, hi: int) -> str:
+        key = int(self._keys[slot])
+        compared = "<" if key < self._target else ">" if key > self._target else "="
+        section = "warm" if self._warm_from is not None and slot >= self._warm_from else "cold"
+        self._probes.append(Probe(slot, key, lo, hi, compared, section, slot * self._entry_bytes // PAGE_BYTES))
+        return compared
+
+
+def floors(keys: np.ndarray, targets: np.ndarray, entry_bytes: int, warm: bool = True, warm_bytes: int = WARM_BYTES) -> np.ndarray:
+    """Many searches at once: (m, 3) of the slot found, the slots read, and the pages of 4 KiB touched; as floor tells each."""
+    keys, targets = np.ascontiguousarray(keys, np.int64), np.ascontiguousarray(targets, np.int64)
+    warm_from = first_warm_slot(len(keys), entry_bytes, warm_bytes) if warm and len(keys) else NONE
+    return _floors(keys, targets, entry_bytes, warm_from)
+
+
+@njit(cache=True)
+def _floors(keys, targets, entry_bytes, warm_from):
+    found = np.empty((len(targets), 3), np.int64)
+    read = np.empty(2 + 64, np.int64)
+    for at in range(len(targets)):
+        slot, count = _floor(keys, targets[at], warm_from, read)
+        found[at, 0], found[at, 1], found[at, 2] = slot, count, _pages(read[:count], entry_bytes)
+    return found
+
+
+@njit(cache=True)
+def _floor(keys, target, warm_from, read):
+    """The slot, and how many of `read` were filled with the slots it looked at."""
+    lo, hi, count = 0, len(keys) - 1, 0
+    if hi < 0:
+        return NONE, 0
+    if warm_from >= 0:
+        read[0], count = warm_from, 1
+    if warm_from >= 0 and keys[warm_from] < target:
+        lo = warm_from
+    else:
+        read[count] = 0
+        count += 1
+        if keys[0] > target:
+            return NONE, count
+        hi = warm_from if warm_from >= 0 else hi
+    while lo < hi:
+        middle = (lo + hi + 1) // 2
+        read[count] = middle
+        count += 1
+        if keys[middle] == target:
+            return middle, count
+        if keys[middle] > target:
+            hi = middle - 1
+        else:
+            lo = middle
+    return lo, count
+
+
+@njit(cache=True)
+def _pages(slots, entry_bytes):
+    """How many different pages the entries of these slots lie in."""
+    seen = np.empty(2 * len(slots), np.int64)
+    count = 0
+    for slot in slots:
+        first, last = slot * entry_bytes // PAGE_BYTES, ((slot + 1) * entry_bytes - 1) // PAGE_BYTES
+        for page in range(first, last + 1):
+            known = False
+            for other in range(count):
+                known |= seen[other] == page
+            if not known:
+                seen[count] = page
+                count += 1
+    return count

@@ -1,0 +1,172 @@
+"""Searches over slots: against the slots that Kafka's own classes read, and against a linear scan."""
+
+import gzip
+import json
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafkaviz.format import offset_index, time_index
+from kafkaviz.search import slots
+
+BYTES = {"offset": offset_index.ENTRY.itemsize, "time": time_index.ENTRY.itemsize}
+FIRST_MS = 1_700_000_000_000
+
+
+class Numbers:
+    """The generator of the recorded indexes: the top 31 bits of a linear congruence."""
+
+    def __init__(self, seed: int) -> None:
+        self._state = seed
+
+    def next(self) -> int:
+        self._state = (self._state * 6364136223846793005 + 1442695040888963407) % 2**64
+        return self._state >> 33
+
+    def gap(self, pattern: str) -> int:
+        """Between two keys."""
+        drawn = self.next()
+        if pattern == "dense":
+            return 1
+        if pattern == "uniform":
+            return 1 + drawn % 50
+        return 1 + self.next() % 5000 if drawn % 16 == 0 else 1
+
+
+def columns(line: dict) -> tuple[np.ndarray, np.ndarray]:
+    """Keys and values of a recorded index, absolute, its unwritten slots included."""
+    numbers, key, value = Numbers(line["gen_seed"]), line["base_offset"], 0
+    if line["kind"] == "time":
+        key, value = FIRST_MS, line["base_offset"]
+    found = []
+    for _ in range(line["gen_entries"]):
+        key += numbers.gap(line["pattern"])
+        value += numbers.next() % 20 if line["kind"] == "time" else 1 + numbers.next() % 8000
+        found.append((key, value))
+    zero = (line["base_offset"], 0) if line["kind"] == "offset" else (0, line["base_offset"])
+    found += [zero] * line["zero_slots"]
+    return tuple(np.array(found, np.int64).reshape(-1, 2).T)
+
+
+def lines(path) -> Iterator[dict]:
+    with gzip.open(path, "rt") as file:
+        yield from map(json.loads, file)
+
+
+def int32(number: int) -> int:
+    """As Java adds."""
+    return (number + 2**31) % 2**32 - 2**31
+
+
+def searched(line: dict, query: dict, keys: np.ndarray, values: np.ndarray) -> slots.SlotSearch:
+    """The search that answers a recorded query."""
+    warm, size = line["search"] == "warm", BYTES[line["kind"]]
+    if query["m"] == "lookup":
+        return slots.floor(keys, query["t"], size, warm)
+    if query["m"] == "fetchUpperBoundOffset":
+        return slots.upper_bound(values, int32(query["pos"] + query["size"]), size, warm)
+    return slots.floor(keys if line["kind"] == "offset" else values, query["t"], size, warm)  # truncateTo
+
+
+def left_after(found: slots.SlotSearch, column: np.ndarray) -> int:
+    """How many entries truncateTo leaves."""
+    if found.slot < 0:
+        return 0
+    return found.slot + (column[found.slot] != found.target)
+
+
+@pytest.mark.slow
+def test_every_probe_is_the_one_kafkas_classes_made(shared):
+    """4.3.1, 3.9.0 and 2.0.1: lookups, upper bounds, truncations, on both indexes, with unwritten slots too."""
+    compared = 0
+    for line in lines(shared / "vectors" / "index-search.jsonl.gz"):
+        compared += assert_as_recorded(line)
+    assert compared > 10_000
+
+
+def test_probes_of_some_recorded_indexes(data):
+    """The same of a few of them."""
+    assert sum(map(assert_as_recorded, lines(data / "index_search.jsonl.gz"))) > 500
+
+
+def assert_as_recorded(line: dict) -> int:
+    keys, values = columns(line)
+    for query in line["queries"]:
+        found = searched(line, query, keys, values)
+        assert [probe.slot for probe in found.probes] == query["p"], (line["id"], query)
+        if query["m"] == "truncateTo":
+            assert left_after(found, keys if line["kind"] == "offset" else values) == query["entries_after"], (line["id"], query)
+        elif query["m"] == "lookup":
+            none = [line["base_offset"], 0] if line["kind"] == "offset" else [-1, line["base_offset"]]
+            answer = none if found.slot < 0 else [int(keys[found.slot]), int(values[found.slot])]
+            assert answer == query["r"], (line["id"], query)
+        else:
+            answer = None if found.slot < 0 else [int(keys[found.slot]), int(values[found.slot])]
+            assert answer == query["r"], (line["id"], query)
+    return len(line["queries"])
+
+
+def test_the_path_of_a_search():
+    """The keys of the article, target 23: what each probe saw."""
+    found = slots.floor(np.array([6, 14, 22, 26, 31]), 23, 8)
+    assert found.slot == 2 and found.section == "warm" and found.warm_from_slot == 0 and found.pages == (0,)
+    assert [tuple(probe)[:5] for probe in found.probes] == [(0, 6, 0, 4, "<"), (2, 22, 0, 4, "<"), (3, 26, 2, 4, ">")]
+
+
+def test_a_cold_search_begins_at_the_warm_section():
+    """A tail of 1310720 entries takes 12 probes on 3 pages, an old offset 22 probes on 13."""
+    keys = np.arange(1, 1_310_721)
+    tail, old = slots.floor(keys, 1_310_720, 8), slots.floor(keys, 1, 8)
+    assert (len(tail.probes), len(tail.pages), tail.section) == (12, 3, "warm")
+    assert (len(old.probes), len(old.pages), old.section) == (22, 13, "cold")
+    assert old.probes[0].slot == tail.probes[0].slot == 1_310_720 - 1 - 1024
+    assert len(slots.floor(keys, 1, 8, warm=False).probes) == 21  # the one that asks for the warm section is saved
+
+
+def test_an_exact_match_on_slot_0_is_passed_over_by_the_upper_bound():
+    """Kafka's quirk: slot 1, and none where there is one entry."""
+    assert slots.upper_bound(np.array([5, 9]), 5, 8).slot == 1
+    assert slots.upper_bound(np.array([5]), 5, 8).slot == slots.NONE
+    assert slots.upper_bound(np.array([5, 9]), 4, 8).slot == 0
+
+
+def test_a_time_entry_may_lie_in_two_pages():
+    """Slot 341 begins at byte 4092."""
+    assert list(slots.pages_of(341, 12)) == [0, 1] and list(slots.pages_of(511, 8)) == [0]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.integers(0, 400), max_size=60, unique=True).map(sorted),
+    st.integers(-1, 401),
+    st.booleans(),
+    st.sampled_from([8, 24, 80, 8192]),
+)
+def test_any_index_gives_what_a_linear_scan_gives(keys, target, warm, warm_bytes):
+    """Floor, and the ceiling but for the quirk; the compiled twin tells the same."""
+    column = np.array(keys, np.int64)
+    found = slots.floor(column, target, 8, warm, warm_bytes)
+    assert found.slot == sum(key <= target for key in keys) - 1
+    ((slot, probes, pages),) = slots.floors(column, np.array([target]), 8, warm, warm_bytes)
+    assert (slot, probes, pages) == (found.slot, len(found.probes), len(found.pages))
+    above = slots.upper_bound(column, target, 8, warm, warm_bytes)
+    ceiling = next((slot for slot, key in enumerate(keys) if key >= target), slots.NONE)
+    assert above.slot == ceiling or (ceiling == 0 and keys[0] == target)
+
+
+@pytest.mark.slow
+def test_a_million_searches_against_a_second_opinion():
+    """Random sorted keys: numpy's own search tells the floor; both searches, every time."""
+    random = np.random.default_rng(6432)
+    compared = 0
+    while compared < 1_000_000:
+        count = int(random.choice([1, 2, 5, 20, 682, 683, 1025, 1026, 5000]))
+        keys = np.unique(random.integers(0, count * 4, count))
+        targets = random.integers(-2, count * 4 + 2, 25_000)
+        expected = np.searchsorted(keys, targets, "right") - 1
+        for warm in (True, False):
+            assert np.array_equal(slots.floors(keys, targets, int(random.choice([8, 12])), warm)[:, 0], expected)
+        compared += 2 * len(targets)
