@@ -41,6 +41,11 @@ class Anatomy:
         """How dense the entries lie that lead where they should."""
         return density(self.index.entries, self.links.batch_slot, self.links.wrong_entries)
 
+    @cached_property
+    def has_epochs(self) -> bool:
+        """Whether any batch names the epoch of its leader: none of magic 0 or 1 does."""
+        return bool((self.batches["leader_epoch"] >= 0).any())
+
     def missed_offsets(self, slot: int) -> tuple[int, int] | None:
         """The first and last offset that a search from this slot of .index passes over, where it points past the batch of its key."""
         links, entries = self.links, self.index.entries

@@ -32,7 +32,10 @@ class Chosen(NamedTuple):
 
 
 class BatchRow(NamedTuple):
-    """One batch; slot is its own entry, via the one a search for it lands on, fault says which entry should point here or should not."""
+    """One batch; slot is its own entry, via the one a search for it lands on, fault says which entry should point here or should not.
+
+    epoch is None where no batch of the segment has one: before magic 2 there was none.
+    """
 
     position: str
     size: str
@@ -40,8 +43,9 @@ class BatchRow(NamedTuple):
     records: str
     newest: str
     codec: str
-    epoch: str
+    epoch: str | None
     crc: str
+    magic: int
     slot: int
     via: int
     fault: str
@@ -99,11 +103,13 @@ def around(count: int, at: int) -> range:
 
 def batch_rows(anatomy: Anatomy, pin: Chosen) -> list[BatchRow]:
     """The batches around the pin."""
-    return [_batch_row(anatomy, row, row == pin.row) for row in around(len(anatomy.batches), pin.row)]
+    epochs = anatomy.has_epochs
+    return [_batch_row(anatomy, row, row == pin.row, epochs) for row in around(len(anatomy.batches), pin.row)]
 
 
-def _batch_row(anatomy: Anatomy, row: int, is_chosen: bool) -> BatchRow:
+def _batch_row(anatomy: Anatomy, row: int, is_chosen: bool, epochs: bool) -> BatchRow:
     batch, links = anatomy.batches[row], anatomy.links
+    epoch = str(batch["leader_epoch"]) if batch["leader_epoch"] >= 0 else units.MISSING
     kind = int(codec(batch))
     return BatchRow(
         position=units.group(int(batch["position"])),
@@ -112,8 +118,9 @@ def _batch_row(anatomy: Anatomy, row: int, is_chosen: bool) -> BatchRow:
         records=units.group(int(batch["record_count"])) if batch["record_count"] >= 0 else units.MISSING,
         newest=units.clock(int(batch["max_timestamp_ms"])),
         codec=CODECS[kind] if kind < len(CODECS) else f"codec {kind}",
-        epoch=str(batch["leader_epoch"]) if batch["leader_epoch"] >= 0 else units.MISSING,
+        epoch=epoch if epochs else None,
         crc=f"{int(batch['crc']):08x}",
+        magic=int(batch["magic"]),
         slot=int(links.batch_slot[row]),
         via=int(links.batch_via[row]),
         fault=_astray(anatomy, row),

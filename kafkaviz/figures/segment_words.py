@@ -5,6 +5,7 @@ import numpy as np
 from kafkaviz import units
 from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.analyse.links import NONE, Aim
+from kafkaviz.format.batch import MAGIC_2
 
 NO_BATCH = {
     "zeros": "all zeros: the file was made this long before anything was written",
@@ -36,7 +37,24 @@ def lead(anatomy: Anatomy, partition_state: str = "current") -> str:
         have = f"{units.group(indexed)} {'has' if indexed == 1 else 'have'} an index entry"
         others = units.group(count - indexed)
         said = f"{batches}. {have}; the other {others} {'is' if others == '1' else 'are'} reached by stepping from one that has."
-    return f"{said} {renamed}".strip()
+    return " ".join(filter(None, (said, untold(anatomy), renamed)))
+
+
+def untold(anatomy: Anatomy) -> str:
+    """What the dashes of a segment with messages of magic 0 or 1 stand for, as one sentence; "" where there are none."""
+    batches = anatomy.batches
+    old = np.unique(batches["magic"][batches["magic"] < MAGIC_2]).tolist()
+    told = []
+    if 0 in old:
+        told.append("messages of magic 0 have no timestamp")
+    if len(old) and anatomy.has_epochs:
+        told.append(f"batches of magic {' and '.join(map(str, old))} have no leader epoch")
+    if (batches["record_count"] < 0).any():
+        wrapped = np.unique(batches["magic"][batches["record_count"] < 0]).tolist()
+        numbers = " and ".join(map(str, wrapped))
+        told.append(f"the header of a compressed message of magic {numbers} tells neither its first offset nor how many records it holds")
+    said = "; ".join(told)
+    return f"{said[:1].upper()}{said[1:]}." if said else ""
 
 
 def nothing(anatomy: Anatomy) -> tuple[str, str]:

@@ -11,7 +11,8 @@ from kafkaviz.ui import parts
 
 # A table's columns: the names, those of numbers with a mark, which stand at the right.
 NUMBER = "#"
-BATCHES = ("Position#", "Size#", "Offsets", "Records#", "Newest record (UTC)", "Codec", "Epoch#", "CRC-32C", "Index entry")
+EPOCH, CRC = "Epoch#", "CRC-32C"
+BATCHES = ("Position#", "Size#", "Offsets", "Records#", "Newest record (UTC)", "Codec", EPOCH, CRC, "Index entry")
 INDEX = ("Slot#", "File byte#", "Raw", "Relative offset#", "Offset#", "Position#", "Since the entry before#", "Batch")
 TIME_INDEX = ("Slot#", "File byte#", "Timestamp (UTC)", "Offset#", "Offset entry", "Since the entry before#")
 
@@ -28,8 +29,16 @@ def _value(fact: Fact) -> str:
 
 
 def batches(rows: Iterable[BatchRow]) -> None:
-    """The table of batches."""
-    _table(BATCHES, [(row.chosen, _batch(row)) for row in rows])
+    """The table of batches, without a column of epochs where the segment has none."""
+    rows = list(rows)
+    names = {EPOCH: EPOCH if any(row.epoch is not None for row in rows) else None, CRC: _checksum({row.magic >= 2 for row in rows})}
+    columns = [name for name in (names.get(name, name) for name in BATCHES) if name]
+    _table(columns, [(row.chosen, _batch(row)) for row in rows])
+
+
+def _checksum(is_new: set[bool]) -> str:
+    """Which checksum the rows have: Kafka changed it with magic 2."""
+    return "CRC" if len(is_new) > 1 else CRC if True in is_new else "CRC-32"
 
 
 def _batch(row: BatchRow) -> tuple[str, ...]:
@@ -37,8 +46,9 @@ def _batch(row: BatchRow) -> tuple[str, ...]:
     own = f'<span style="color:var(--kv-offset-text);font-weight:600">■ slot {units.group(row.slot)}</span>'
     entry = own if row.slot != NONE else f'<span class="kv-fnt">{via}</span>'
     position, offsets, newest, crc = map(parts.mono, (row.position, row.offsets, row.newest, row.crc))
-    size, records, codec, epoch = map(escape, (row.size, row.records, row.codec, row.epoch))
-    return position, size, offsets, records, newest, codec, epoch, crc, f"{entry};{_fault(row.fault)}" if row.fault else entry
+    size, records, codec = map(escape, (row.size, row.records, row.codec))
+    epoch = () if row.epoch is None else (escape(row.epoch),)
+    return position, size, offsets, records, newest, codec, *epoch, crc, f"{entry};{_fault(row.fault)}" if row.fault else entry
 
 
 def index(rows: Iterable[IndexRow]) -> None:

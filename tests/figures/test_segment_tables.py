@@ -32,7 +32,7 @@ def test_rows_of_a_real_segment(payments):
     assert pin == Chosen(row, 95, 95)
     batches, index, times = (list(map(plain, rows)) for rows in (
         tables.batch_rows(payments, pin), tables.index_rows(payments, pin), tables.time_rows(payments, pin, "at the roll")))  # fmt: skip
-    assert batches[5] == BatchRow("479 997", "1 861 B", "11 612–11 625", "14", "09:29:44.123", "none", "0", "f602385d", 95, 94, "", True)
+    assert batches[5] == BatchRow("479 997", "1 861 B", "11 612–11 625", "14", "09:29:44.123", "none", "0", "f602385d", 2, 95, 94, "", True)
     assert (batches[4].slot, batches[4].via, batches[4].chosen) == (NONE, 94, False) and len(batches) == 11
     assert index[5] == IndexRow(
         "95", "760", "00000e42 000752fd", "3 650", "11 625", "479 997", "4 371 B", "11 612–11 625", "", True
@@ -87,8 +87,10 @@ def test_cells_that_have_no_value():
     table["leader_epoch"] = -1
     table["attributes"][1] = 6
     first, second = tables.batch_rows(made.anatomy(table, None, None), Chosen(0, NONE, NONE))
-    assert (first.offsets, first.records, first.newest, first.epoch, first.codec) == ("up to 0", "–", "–", "–", "gzip")
+    assert (first.offsets, first.records, first.newest, first.epoch, first.codec) == ("up to 0", "–", "–", None, "gzip")
     assert second.codec == "codec 6"
+    table["leader_epoch"][1] = 3  # of a log whose messages were converted: then there is a column, and a dash in it
+    assert [row.epoch for row in tables.batch_rows(made.anatomy(table, None, None), Chosen(0, NONE, NONE))] == ["–", "3"]
 
 
 def test_a_time_entry_alone():

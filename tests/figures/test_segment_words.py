@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from kafkaviz.analyse import anatomy
@@ -146,3 +147,28 @@ def test_why_an_index_has_no_entry():
     assert words.no_entry(even(1, unwritten=(8192, 0))).endswith(f"8{THIN}192 slots are waiting.")
     assert words.no_time(made.anatomy(made.wrapped(made.batches([100]), [0]), None, None)).startswith("Messages of magic 0")
     assert words.no_time(even(1)).startswith("A time entry comes with an index entry")
+
+
+@pytest.mark.parametrize(
+    ("magic", "wrapped", "sentence"),
+    [
+        ([2, 2, 2], [], ""),
+        ([1, 1, 1], [], ""),
+        ([0, 0, 0], [], "Messages of magic 0 have no timestamp."),
+        (
+            [1, 1, 1],
+            [1],
+            "The header of a compressed message of magic 1 tells neither its first offset nor how many records it holds.",
+        ),
+        ([0, 1, 2], [], "Messages of magic 0 have no timestamp; batches of magic 0 and 1 have no leader epoch."),
+    ],
+)
+def test_what_dashes_stand_for(magic, wrapped, sentence):
+    """Each thing that no batch or not every batch tells is named once; of epochs only where there is a column of them."""
+    table = made.batches([100] * 3)
+    table["magic"] = magic
+    table["leader_epoch"] = np.where(np.array(magic) == 2, 0, -1)
+    table["record_count"][wrapped] = -1
+    whole = made.anatomy(table, None, None)
+    assert words.untold(whole) == sentence and words.lead(whole).endswith(sentence)
+    assert whole.has_epochs == (2 in magic)

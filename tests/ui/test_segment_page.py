@@ -1,5 +1,7 @@
 """The Segment page without a browser: a sound, a killed, a damaged, an empty and a missing segment, and what names from disk become."""
 
+import gzip
+import json
 import os
 import shutil
 from pathlib import Path
@@ -232,3 +234,14 @@ def test_names_that_are_no_text(clean, tmp_path):
     shutil.copytree(clean / "refunds-0", tmp_path / name)
     at = page(tmp_path, None, 1)
     assert "caf\ufffd-0 <span" in html(at) and sent(at)[0]["slice"]["rows"] == 174
+
+
+def test_a_segment_before_magic_2(data, tmp_path):
+    """No column of epochs, the checksum by its name, and one sentence for the dashes."""
+    with gzip.open(data / "batches.jsonl.gz", "rt") as lines:
+        message = next(one["hex"] for one in map(json.loads, lines) if one["name"] == "v0-single-0")
+    (tmp_path / "old-0").mkdir()
+    (tmp_path / "old-0" / f"{809_535:020d}.log").write_bytes(bytes.fromhex(message))
+    text = html(page(tmp_path, "old-0", 809_535))
+    assert "Messages of magic 0 have no timestamp.</p>" in text
+    assert "<th>CRC-32</th>" in text and ">Epoch</th>" not in text
