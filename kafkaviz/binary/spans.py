@@ -13,6 +13,7 @@ import numpy as np
 OFFSET, SIZE, POSITION, CHECK, TIME, PRODUCER, PAYLOAD = "offset", "size", "position", "check", "time", "producer", "payload"
 UNWRITTEN, TORN = "unwritten", "torn"
 KINDS = (OFFSET, SIZE, POSITION, CHECK, TIME, PRODUCER, PAYLOAD, UNWRITTEN, TORN)
+UNREADABLE_SHARE = 4  # bytes of which more than a quarter are control characters are no text
 VALUE_CHARACTERS = 160  # of a key or value that a span shows
 
 
@@ -67,7 +68,7 @@ def torn(start: int, end: int, name: str, note: str) -> Span:
 
 
 def text(data: bytes | memoryview) -> str:
-    """The start of a key or value: as text where it is UTF-8, else as hexadecimal digits; control characters as dots."""
+    """The start of a key or value: UTF-8 as text, with dots for control characters where they are few; else hexadecimal digits."""
     head = bytes(data[: 4 * VALUE_CHARACTERS])
     try:
         decoded = head.decode()
@@ -75,7 +76,10 @@ def text(data: bytes | memoryview) -> str:
         if len(data) == len(head) or fault.start < len(head) - 3:
             return _short("0x" + head.hex(), 2 * len(data) + 2)
         decoded = head[: fault.start].decode()
-    return _short("".join(letter if letter.isprintable() else "·" for letter in decoded), len(data))
+    printable = [letter if letter.isprintable() else "·" for letter in decoded]
+    if printable.count("·") * UNREADABLE_SHARE > len(printable):
+        return _short("0x" + head.hex(), 2 * len(data) + 2)
+    return _short("".join(printable), len(data))
 
 
 def _short(shown: str, size: int) -> str:

@@ -254,11 +254,20 @@ def _inside_message(data: bytes | memoryview, limit_bytes: int) -> Inside:
         size_bytes = int.from_bytes(plain[at + LENGTH_END - 4 : at + LENGTH_END], "big", signed=True) + LENGTH_END
         if size_bytes <= MAGIC_AT or at + size_bytes > len(plain):
             break
-        made += _message(plain[at : at + size_bytes], at, size_bytes)
+        message = _message(plain[at : at + size_bytes], at, size_bytes)
+        made += [message[0]._replace(note=_real_offset(found.rows, at)), *message[1:]]
         at += size_bytes
     if at < len(plain):
         made.append(torn(at, len(plain), "last message, cut", "An incomplete last message is dropped without a word."))
     return Inside(bytes(found.data), made)
+
+
+def _real_offset(messages: np.ndarray, position: int) -> str:
+    """What the offset of the message at a position inside a wrapper stands for, where Kafka reads that message."""
+    found = messages["offset"][messages["position"] == position]
+    if not len(found):
+        return "Kafka does not get this far."
+    return f"Offset {units.group(int(found[0]))}: the wrapper’s is that of its last message."
 
 
 def _attributes(header: np.void) -> str:

@@ -11,8 +11,9 @@ from kafkaviz import units
 from kafkaviz.binary import spans, varint
 from kafkaviz.binary.spans import OFFSET, PAYLOAD, SIZE, TIME, TORN, Span, torn
 from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import control
 
-CONTROL_TYPES = ("ABORT", "COMMIT", "LEADER_CHANGE", "SNAPSHOT_HEADER", "SNAPSHOT_FOOTER", "KRAFT_VERSION", "KRAFT_VOTERS")
+NOTE_CHARACTERS = 400  # of what a control record holds: a list of voters may be long
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class _Reader:
     number: int
     batch: Batch
     made: list[Span] = field(default_factory=list)
+    control_key: bytes | None = None
 
     def record(self, size_bytes: int, body: int) -> list[Span]:
         """The spans of the record, up to its end whatever is in it."""
@@ -119,11 +121,16 @@ class _Reader:
             self._take(self.at + size, name, spans.text(part), PAYLOAD, self._control(name, part))
 
     def _control(self, name: str, part: memoryview) -> str:
-        if not self.batch.is_control or name != "key" or len(part) != 4:
+        """What the value of a control record says, or which it is that a key begins; nothing of any other part."""
+        if not self.batch.is_control or name not in ("key", "value"):
             return ""
-        version, kind = (int.from_bytes(part[at : at + 2], "big", signed=True) for at in (0, 2))
-        known = CONTROL_TYPES[kind] if 0 <= kind < len(CONTROL_TYPES) else "unknown"
-        return f"Key of a control record: version {version}, type {kind}, {known}."
+        if name == "key":
+            self.control_key = bytes(part)
+            return f"Which control record this is: {_control_type(self.control_key)}."
+        try:
+            return f"{control.printed(self.control_key, bytes(part))[:NOTE_CHARACTERS]}."
+        except CorruptBytes as fault:
+            return f"{fault.what}."
 
     def _take(self, end: int, name: str, value: str, kind: str, note: str = "") -> None:
         self.made.append(Span(self.position + self.at, self.position + end, name, value, kind, note))
@@ -138,3 +145,7 @@ class _Reader:
         self.at = self.end
 
 
+def _control_type(key: bytes) -> str:
+    """The name of the type in the key of a control record, where it has one."""
+    number = int.from_bytes(key[2 : control.KEY_BYTES], "big", signed=True)
+    return control.ControlType(number).name if number in control.RECORD_TYPES and len(key) >= control.KEY_BYTES else "unknown"

@@ -33,7 +33,8 @@ def test_a_cut_field_is_torn(cut, names, last):
 
 @pytest.mark.parametrize(("data", "shown"), [
     (b"acct-134", "acct-134"),
-    (b"a\x00\n<b>", "a··<b>"),
+    (b"a\x00 line\n<b>", "a· line·<b>"),
+    (b"\x00\x00\x00\x01", "0x00000001"),
     (b"\xff\xfe", "0xfffe"),
     ("Größe".encode(), "Größe"),
     (b"x" * 161, "x" * 160 + "…"),

@@ -90,6 +90,29 @@ def test_offsets_and_times_are_those_kafka_read(recorded):
     assert all(f"{units.moment(record['timestamp'])} UTC." in note for record, note in zip(recorded["records"], times, strict=True))
 
 
+@pytest.mark.parametrize(("name", "key", "value"), [
+    ("control-commit-0", "COMMIT", "endTxnMarker: COMMIT coordinatorEpoch: 49."),
+    ("control-snapshot-footer", "SNAPSHOT_FOOTER", 'SnapshotFooter {"version":0}.'),
+    ("control-unknown-type-9", "unknown", "controlType: UNKNOWN(9)."),
+])  # fmt: skip
+def test_control_records_say_what_they_are(name, key, value):
+    """The key its type, the value what Kafka's dump prints of it."""
+    spans = batch(bytes.fromhex(next(one["hex"] for one in BATCHES if one["name"] == name)))
+    assert named(spans, "key").note == f"Which control record this is: {key}."
+    assert named(spans, "value").note == value
+
+
+WRAPPERS = [one for one in WITH_RECORDS if one["header"]["magic"] < 2 and one["header"]["isCompressed"]]
+
+
+@pytest.mark.parametrize("recorded", WRAPPERS, ids=lambda one: one["name"])
+def test_a_wrapper_gives_its_messages_their_offsets(recorded):
+    """Inside, magic 1 counts from 0; what is told is the offset that Kafka read."""
+    within = inside(bytes.fromhex(recorded["hex"]))
+    notes = [span.note for span in within.spans if span.name == "offset" and span.note.startswith("Offset ")]
+    assert [note.partition(":")[0] for note in notes] == [f"Offset {units.group(record['offset'])}" for record in recorded["records"]]
+
+
 def test_the_recording_holds_every_kind():
     """Magic 0 to 2, compressed and not."""
     kinds = {(one["header"]["magic"], one["header"]["isCompressed"]) for one in WITH_RECORDS}
