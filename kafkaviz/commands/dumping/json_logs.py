@@ -14,6 +14,7 @@ from kafkaviz.commands.dumping.json_words import Columns, flag_or_null, line, nu
 from kafkaviz.commands.dumping.lines import Word, flag, rendered
 from kafkaviz.commands.dumping.options import MAX_INT, Options
 from kafkaviz.commands.dumping.records_file import Batches, RecordsFile
+from kafkaviz.commands.dumping.resume import next_batch
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, control
 from kafkaviz.format.batch import MAGIC_2
@@ -26,16 +27,27 @@ _TAIL_CODES = {"zeros": "log-zero-tail", "torn": "log-torn-tail", "garbage": "lo
 
 
 def dump(path: str, options: Options, console: Console) -> None:
-    """The lines of one file."""
-    last_offset = None
+    """The lines of one file; behind a length that cannot be, the search for the next batch goes on byte by byte."""
+    at, last_offset = 0, None
     with records_file.opened(path) as log:
         stop = min(log.size_bytes, max(0, options.max_bytes))
-        batches = log.batches(0, stop)
-        for some in batches:
-            _print(some, log, options, console)
-            last_offset = int(some["last_offset"][-1])
+        while at is not None:
+            batches = log.batches(at, stop)
+            for some in batches:
+                _print(some, log, options, console)
+                last_offset = int(some["last_offset"][-1])
+            end = batches.end.position
+            at = next_batch(log, end + 1, stop, -1 if last_offset is None else last_offset)
+            if at is not None:
+                console.write(problem("batch-bad-length", end, at - end, _words(batches)))
         if options.max_bytes == MAX_INT:
             _print_tail(path, batches, log, last_offset, console)
+
+
+def _words(batches: Batches) -> str:
+    """Why the batches end where they do."""
+    fault = batches.death()
+    return fault.message if fault else "a batch is longer than the bytes that follow it"
 
 
 def _print_tail(path: str, batches: Batches, log: RecordsFile, last_offset: int | None, console: Console) -> None:
@@ -43,11 +55,10 @@ def _print_tail(path: str, batches: Batches, log: RecordsFile, last_offset: int 
     found = tail.read(file.info(Path(path)), batches.end.position, last_offset)
     if found is None:
         return
-    fault = batches.death()
     code = _TAIL_CODES[found.kind]
-    if fault and found.kind != "zeros":
+    if batches.death() and found.kind != "zeros":
         code = "batch-bad-length"
-    message = fault.message if fault else f"Found {found.size_bytes} invalid bytes at the end"
+    message = _words(batches) if batches.death() else f"Found {found.size_bytes} invalid bytes at the end"
     console.write(problem(code, found.position, found.size_bytes, message))
     if found.kind == "zeros":
         console.write(unwritten(found.position, found.size_bytes))

@@ -109,6 +109,24 @@ def test_a_tail_is_a_problem_and_no_death(segment, tail, code):
     assert kinds(lines, "unwritten") == expected
 
 
+@pytest.mark.parametrize("length", [0, -1, 13, 2**31 - 1, 48])
+def test_batches_behind_a_wrong_length_are_found_again(segment, length):
+    """The third batch cannot be believed: one problem over its bytes, and the fourth and all others are there."""
+    log = segment / f"{BASE}.log"
+    before = kinds(json_dumped(segment, "--print-data-log", f"{BASE}.log"), "batch")
+    data = bytearray(log.read_bytes())
+    data[before[2]["position"] + 8 : before[2]["position"] + 12] = length.to_bytes(4, "big", signed=True)
+    log.write_bytes(data)
+    lines = json_dumped(segment, "--print-data-log", f"{BASE}.log")
+    if length == 48:  # a batch that is shorter than a header is printed, and what follows it is none
+        assert kinds(lines, "problem")[0]["code"] == "batch-crc-mismatch"
+    else:
+        found = [(problem["code"], problem["position"], problem["size_bytes"]) for problem in kinds(lines, "problem")]
+        assert found == [("batch-bad-length", before[2]["position"], before[2]["size_bytes"])]
+        assert kinds(lines, "batch") == before[:2] + before[3:]
+    assert kinds(lines, "batch")[-1] == before[-1]
+
+
 @pytest.mark.parametrize(
     ("position", "value", "code"),
     [(90, 0xFF, "batch-crc-mismatch"), (16, 0xFF, "batch-bad-magic"), (16, 9, "batch-bad-magic"), (22, 6, "decompress-failed")],
