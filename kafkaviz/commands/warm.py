@@ -10,19 +10,22 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Adds `warm` to the command line. Without `help` argparse leaves it out of the list."""
     parser = subparsers.add_parser(
         "warm",
-        description="Unpacks the first sample broker into the cache and reads it, which compiles the loops that read bytes.",
+        description="Unpacks the first sample broker into the cache, reads and checks it, which compiles the loops that read bytes.",
         epilog="Example: kafkaviz warm",
     )
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Reads one batch of every topic-partition of the first sample; numba keeps what it compiles beside the modules."""
+    """Reads one batch of every topic-partition of the first sample, and checks it; numba keeps what it compiles beside the modules."""
+    from kafkaviz.analyse.health import check
     from kafkaviz.log.broker import open_broker
 
     for archive in sorted(SAMPLES.glob("*.tar.gz"))[:1]:
-        for partition in open_broker(archive).partitions:
+        broker = open_broker(archive)
+        for partition in broker.partitions:
             for segment in partition.live:
                 for batch in segment.batches()[:1]:
                     segment.records(int(batch["position"]))
+        check(broker)
     return 0
