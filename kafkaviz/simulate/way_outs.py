@@ -1,0 +1,30 @@
+"""What a person can do where a start ends, and why a recovery took no more of a .log."""
+
+STOPPED = {
+    "crc": "the checksum of a batch is wrong",
+    "torn": "its last batch is not whole",
+    "short": "what follows its last batch is too short for one",
+    "bad-length": "what follows its last batch has no length that a batch can have",
+    "too-small": "what follows is shorter than the header of a batch",
+    "marker": "a transaction marker cannot be read",
+}
+INDEX_FULL = (
+    "give the topic a larger segment.index.bytes (of the broker: log.index.size.max.bytes), or a larger index.interval.bytes, "
+    "and start again; the indexes are built anew then"
+)
+INDEX_TOO_LARGE = (
+    "give the topic a segment.index.bytes that has room for its entries again, and start; this start has cut {file} to {limit} bytes "
+    "and took away the mark of the clean stop, so the next one recovers the segment"
+)
+LEADER_EPOCHS = "restore the file from another replica, or move it away: the epochs of what is recovered are found again"
+PARTITION_METADATA = "write the file anew, the lines version: 0 and topic_id: ID with the id that the cluster knows the topic by"
+TXN_INDEX = "move this file and the .index of its segment out of the directory: without the .index, recovery builds both anew"
+BAD_OFFSET = (
+    "copy the directory; a batch in the middle of this .log has a base offset that cannot be right, and no start gets past it: "
+    "restore the segment from another replica, or move it and what follows away"
+)
+CORRUPT_LOG = (
+    "copy the directory, take away .kafka_cleanshutdown if it is there, and start again: recovery cuts the .log at its last valid batch"
+)
+EXCEPTION = "copy the directory, then move {file} and what follows it away"
+PRODUCERS = "start again with the producer snapshots put back, if there is a copy"
