@@ -32,9 +32,7 @@ def cannot_open(fault: CannotOpen) -> None:
 
 def _missing(fault: CannotOpen) -> None:
     why = "There is no file or directory of this name. It may have been moved, or its name may be mistyped."
-    with parts.state("missing", "info", f"{fault.path} is not there", why, level=1):
-        _again()
-        _samples("tertiary")
+    _refused("missing", "error", f"{fault.path} is not there", why)
 
 
 def _listed(names: list[str]) -> str:
@@ -59,9 +57,7 @@ def _not_kafka(fault: CannotOpen) -> None:
 
 def _no_permission(fault: CannotOpen) -> None:
     why = f"{_owner(fault.path)} Copy it, or start kafkaviz as a user who may read it."
-    with parts.state("permission", "lock", f"{fault.path} may not be read", why, level=1):
-        _again()
-        _samples("tertiary")
+    _refused("permission", "lock", f"{fault.path} may not be read", why)
 
 
 def _owner(path: Path) -> str:
@@ -84,15 +80,17 @@ def _outside(fault: CannotOpen) -> None:
 
 def _bad_archive(fault: CannotOpen) -> None:
     why = f"It {fault.what}. Pack the directory again, with tar or zip."
-    with parts.state("archive", "error", f"{fault.path.name} could not be unpacked", why, level=1):
-        _again()
-        _samples("tertiary")
+    _refused("archive", "error", f"{fault.path.name} could not be unpacked", why)
 
 
 def _unreadable(fault: CannotOpen) -> None:
-    with parts.state(
-        "unreadable", "error", f"{fault.path} could not be read", f"The system says: {fault.what}. Nothing in it was changed."
-    ):
+    why = f"The system says: {fault.what}. Nothing in it was changed."
+    _refused("unreadable", "error", f"{fault.path} could not be read", why)
+
+
+def _refused(name: str, mark: str, finding: str, why: str) -> None:
+    """A path that cannot be opened now but perhaps later; there are samples meanwhile."""
+    with parts.state(name, mark, finding, why, level=1):
         _again()
         _samples("tertiary")
 
