@@ -120,6 +120,8 @@ def _index(anatomy: Anatomy) -> list[Fact]:
 def _entries(anatomy: Anatomy, kind: str, entry_bytes: int) -> Fact:
     index, file = (anatomy.index, anatomy.segment.index) if kind == "index" else (anatomy.times, anatomy.segment.timeindex)
     count = len(index.entries)
+    if not file.size_bytes:
+        return Fact("Entries", "0", "in an empty file")
     whole = "no slack" if count * entry_bytes == file.size_bytes else f"of {units.size(file.size_bytes)}"
     joint = " " if whole.startswith("of") else ", "
     taken_bytes = count * entry_bytes

@@ -26,7 +26,7 @@ from typing import IO
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log import file
 
-SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".zip")
+SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".zip")  # what is offered to open, too
 LIMIT_BYTES = 1 << 40  # of apparent size; what is really written is bounded by the room on disk
 LIMIT_FILES = 4_000_000
 PIECE_BYTES = 1 << 20

@@ -8,22 +8,30 @@ from typing import BinaryIO
 
 import streamlit as st
 
+from kafkaviz import units
 from kafkaviz.log import archive
-from kafkaviz.ui import cache, faults
+from kafkaviz.ui import cache, faults, parts
 
-ENDINGS = ("tar", "gz", "tgz", "xz", "bz2", "zip")
 PIECE_BYTES = 1 << 20
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @st.dialog("Upload an archive")
 def dialog() -> None:
-    """Takes a .tar, .tar.gz or .zip of a broker directory; opens it as soon as it is here."""
-    st.markdown("A .tar, .tar.gz or .zip of a broker directory, or of one topic-partition. For a large one, give its path instead.")
-    given = st.file_uploader("Archive of a broker directory", type=ENDINGS, label_visibility="collapsed", key="kv_archive")
+    """Takes an archive of a broker directory; opens it as soon as it is here."""
+    st.markdown(parts.plain(words()))
+    given = st.file_uploader("Archive of a broker directory", type=archive.SUFFIXES, label_visibility="collapsed", key="kv_archive")
     if given is not None:
         faults.go(str(save(given, given.name)))
         st.rerun()
+
+
+def words() -> str:
+    """What may be given: the formats that log.archive opens, and how large the server takes one."""
+    *most, last = archive.SUFFIXES
+    largest = units.size(int(st.get_option("server.maxUploadSize")) << 20)
+    of = "of a broker directory, or of one topic-partition"
+    return f"A {', '.join(most)} or {last} {of}, of at most {largest}. For a larger one, give its path instead."
 
 
 def save(content: BinaryIO, name: str) -> Path:

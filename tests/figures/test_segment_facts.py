@@ -93,7 +93,7 @@ def test_an_empty_log():
     """Bytes and state; nothing of records."""
     table = made.batches([])
     facts = rows(made.anatomy(table, made.offset_entries([]), made.time_entries([]), state="active"))
-    assert said(facts[".log"]) == {"Bytes": "0 B", "State": "active"} and said(facts[".index"]) == {"Entries": "0 = 0 B, no slack"}
+    assert said(facts[".log"]) == {"Bytes": "0 B", "State": "active"} and said(facts[".index"]) == {"Entries": "0 in an empty file"}
 
 
 def test_wrappers_do_not_tell():

@@ -75,3 +75,8 @@ def test_every_token_that_is_used_exists():
 def test_the_stylesheet_keeps_to_what_streamlit_promises():
     """Generated class names change with every release of Streamlit."""
     assert "st-emotion" not in (UI / "look.css").read_text()
+
+
+def test_no_traceback_reaches_the_reader():
+    """An error that nobody foresaw is told in the server's log alone."""
+    assert tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["client"]["showErrorDetails"] == "none"

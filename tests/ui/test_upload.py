@@ -4,7 +4,10 @@ import io
 from pathlib import Path
 
 import pytest
+import streamlit as st
 
+from kafkaviz import units
+from kafkaviz.log import archive
 from kafkaviz.ui import cache, upload
 
 
@@ -38,3 +41,11 @@ def test_uploads_lie_in_the_cache(cache: Path):
     from kafkaviz.ui.cache import uploads
 
     assert uploads().is_relative_to(cache)
+
+
+def test_the_dialog_names_what_can_be_opened():
+    """Each suffix of log.archive, and the server's own limit in the units of every page."""
+    said = upload.words()
+    assert said.startswith("A .tar, .tar.gz, .tgz, .tar.xz, .tar.bz2 or .zip of a broker directory")
+    assert [suffix for suffix in archive.SUFFIXES if suffix not in said] == []
+    assert f"of at most {units.size(int(st.get_option('server.maxUploadSize')) << 20)}." in said
