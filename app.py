@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from kafkaviz import units
 from kafkaviz.analyse import overview as table
-from kafkaviz.analyse.overview import Overview
+from kafkaviz.analyse.overview import Overview, Row
 from kafkaviz.figures import map_rows
 from kafkaviz.figures.map_rows import AT_ONCE, DENSEST, LARGEST, ORDERS
 from kafkaviz.ui import cache, faults, partition_table, parts, pick, progress_words, state, upload
@@ -21,7 +21,7 @@ from kafkaviz.ui.pick import Place
 if TYPE_CHECKING:
     from kafkaviz.pipeline.job import Ingest
 
-ROW_PX, HEAD_PX, TABLE_ROWS = 31, 33, 13
+ROW_PX, HEAD_PX, TABLE_ROWS = 31, 33, 14
 AGAIN = {"failed": "Try again", "cancelled": "Start again"}
 KEY = [
     ("closed", "closed"),
@@ -33,7 +33,7 @@ KEY = [
 COLUMNS = {
     "Topic-partition": st.column_config.TextColumn(width=158),
     "Offsets": st.column_config.TextColumn(alignment="right", width=110),
-    "Codec": st.column_config.TextColumn(width=140),
+    "Codec": st.column_config.TextColumn(width=150),
     "Newest record (UTC)": st.column_config.NumberColumn(alignment="left", width=150),
 }
 
@@ -216,14 +216,34 @@ def partition_rows(place: Place, known: Overview) -> None:
     """One row a topic-partition, to sort, to filter, to take along; a row that is selected opens."""
     with st.container(horizontal=True, vertical_alignment="center", key="kv_table_head"):
         parts.heading("Topic-partitions", "select a row to open it")
-        wanted = st.text_input("Filter", placeholder="Filter", label_visibility="collapsed", key="kv_filter", live="300ms", width=200)
-        rows = partition_table.ordered([row for row in known.partitions if (wanted or "").strip().lower() in row.directory.lower()])
+        look = {"placeholder": "Filter", "label_visibility": "collapsed", "live": "300ms", "width": 200}
+        wanted = (st.text_input("Filter", key=state.FILTER, bind="query-params", **look) or "").strip()
+        rows = partition_table.ordered([row for row in known.partitions if wanted.lower() in row.directory.lower()])
         save = {"data": lambda: partition_table.csv(rows), "file_name": "topic-partitions.csv", "on_click": "ignore"}
         st.download_button("CSV", icon=":material/download:", key="kv_csv", **save)
+    if not rows:
+        return no_row(wanted, len(known.partitions))
+    with st.container(key="kv_table", gap=None):
+        chosen = table_of(rows)
+        if len(rows) > TABLE_ROWS:
+            st.html(f'<div class="kv-more">{units.group(len(rows) - TABLE_ROWS)} more; scroll</div>')
+    if chosen is not None:
+        st.switch_page(pages()["Segment"].script, query_params=state.address(place.directory, chosen.directory))
+
+
+def no_row(wanted: str, count: int) -> None:
+    """The filter fits nothing."""
+    why = f"{_count(count, 'topic-partition')} {'is' if count == 1 else 'are'} here. A filter fits anywhere in a name."
+    with parts.empty("filter", f"No topic-partition has “{units.legible(wanted)}” in its name", why):
+        st.button("Clear the filter", key="kv_filter_clear", on_click=lambda: st.session_state.update({state.FILTER: ""}))
+
+
+def table_of(rows: list[Row]) -> Row | None:
+    """The table of these rows, and the one that was selected in this run."""
     event = st.dataframe(
         partition_table.styled(partition_table.frame(rows)),
         hide_index=True,
-        height=min(TABLE_ROWS, max(len(rows), 1)) * ROW_PX + HEAD_PX,
+        height=min(TABLE_ROWS, len(rows)) * ROW_PX + HEAD_PX,
         row_height=ROW_PX,
         key="kv_partitions",
         column_config=COLUMNS,
@@ -232,8 +252,7 @@ def partition_rows(place: Place, known: Overview) -> None:
         selection_mode="single-row",
         alt=f"{len(rows)} topic-partitions, largest log first",
     )
-    if event.selection.rows:
-        st.switch_page(pages()["Segment"].script, query_params=state.address(place.directory, rows[event.selection.rows[0]].directory))
+    return rows[event.selection.rows[0]] if event.selection.rows else None
 
 
 place = frame("Broker")

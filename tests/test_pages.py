@@ -261,6 +261,26 @@ def test_the_table_is_filtered(small):
     assert at.dataframe[0].value["Topic-partition"].tolist() == ["orders-0"]
 
 
+def test_a_filter_that_fits_nothing(small):
+    """It comes with the address; what is there is said, and one button brings it back."""
+    at = page(small, filter="<b>")
+    assert "No topic-partition has “&lt;b&gt;” in its name" in html(at) and "2 topic-partitions are here." in html(at)
+    assert not at.dataframe
+    button(at, "Clear the filter").click().run()
+    assert len(at.dataframe[0].value) == 2 and "Clear the filter" not in [one.label for one in at.button]
+
+
+def test_a_long_table_says_that_it_goes_on(small):
+    """How many rows lie below the ones that are seen; a short one says nothing."""
+    assert "23 more; scroll" in html(page(cache.samples()[0])) and "more; scroll" not in html(page(small))
+
+
+def test_a_wrong_path_is_an_error():
+    """Its mark says so, not that of a mere notice."""
+    text = html(page("/data/nowhere/kafka"))
+    assert 'class="kv-sev error"' in text and 'class="kv-sev info"' not in text and "is not there" in text
+
+
 def test_the_keys_are_listed_until_dismissed(small):
     """Those of pages that exist; a rerun alone does not close the list."""
     at = page(small)

@@ -83,7 +83,8 @@ def _offsets(row: Row) -> str | None:
 
 def styled(table: pd.DataFrame) -> Styler:
     """The table with each value as it reads; sorting still goes by the value."""
-    return table.style.format({name: _reading(read) for name, read in READS.items()}, na_rep=units.MISSING)
+    read = {name: _reading(read) for name, read in READS.items()}
+    return table.style.format(read, na_rep=units.MISSING).set_properties(subset=["Topic-partition"], **{"font-weight": "600"})
 
 
 def _reading(read: Callable[..., str]) -> Callable[[object], str]:

@@ -18,6 +18,7 @@ FILE = "file"  # Segment: which file's bytes the tab Bytes shows: .log, .index
 WINDOW = "window"  # Segment: the bytes of the .log that the ruler shows, 468797-492397; the ruler reads and writes it in the browser
 FINDING, SEVERITY = "finding", "severity"  # Health: the chosen finding, and the kind that is listed; read and written in the browser
 RELEASE = "kafka"  # Health: the release whose behaviour is told, such as 3.9
+FILTER = "filter"  # Broker: what the names in the table of topic-partitions have in them
 ROWS = "rows"  # Broker: which sixty of the map's rows are shown, from 1
 
 # Session keys: what must outlive a rerun, but means nothing in a link.

@@ -68,3 +68,9 @@ def test_the_csv_is_exact(rows):
 def test_no_rows_make_an_empty_table():
     """A filter that fits nothing."""
     assert shown([]) == [] and len(partition_table.frame([]).columns) == 10
+
+
+def test_names_are_bold(rows):
+    """The first column alone."""
+    styles = partition_table.styled(partition_table.frame(rows))._compute().ctx
+    assert {at: style for at, style in styles.items() if style} == {(row, 0): [("font-weight", "600")] for row in range(len(rows))}
