@@ -94,7 +94,7 @@ function row(p, n) {
   const from = p.start + n * ROW, to = Math.min(p.end, from + ROW), el = H('div', { class: 'r', style: `top:${n * ROW_PX}px` }, H('span', { class: 'a' }, grp(from)));
   const cell = (byte, kind, text) => {
     const s = at(p, byte), here = byte >= p.first && byte < p.last && s, c = H('span', { class: here ? `${kind} k-${s.kind}` : `${kind} gone` }, here ? text : '·');
-    if (here) { c.dataset.b = byte; p.cells.set(s, [...(p.cells.get(s) ?? []), c]); }
+    if (here) { c.dataset.b = byte; c.style.cssText = edges(s, byte, from); p.cells.set(s, [...(p.cells.get(s) ?? []), c]); }
     return c;
   };
   const found = byte => p.bytes[byte - p.first];
@@ -106,6 +106,12 @@ function row(p, n) {
     el.append(c);
   }
   return el;
+}
+
+// On which sides a cell has the frame of its field: where the field ends, or the row does.
+function edges(s, byte, from) {
+  const sides = { l: byte === s.start || byte === from, r: byte === s.end - 1 || byte === from + ROW - 1, t: byte - ROW < s.start, b: byte + ROW >= s.end };
+  return Object.keys(sides).filter(side => sides[side]).map(side => `--${side}:1`).join(';');
 }
 
 function redraw(m) {
