@@ -206,7 +206,9 @@ _TABLE = (
          "The next start deletes the file", "Nothing; the segments it was made from are still there"),
     Code("leftover-swap", "other-files", WARNING, "A compaction or split was interrupted while it replaced segments",
          "The next start completes the swap: it deletes the segments that the file replaces and takes away its suffix",
-         "Let the next start complete it"),
+         "Let the next start complete it", None,
+         ((3, 0), "The next start completes the swap: it deletes the segments that the file replaces, takes away its suffix, and builds "
+         "its indexes anew")),
     Code("directory-name-bad", "other-files", WARNING, "A directory has no topic-partition's name",
          "The broker refuses to start: every directory in log.dirs must be named TOPIC-NUMBER", "Move it out of the log directory"),
     Code("unknown-file", "other-files", WARNING, "A file is none of Kafka's", "The broker ignores it", "Move it out of the log directory"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from random import Random
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from tests.analyse.lab import CRC_AT, PARTITIONS, Lab
 
 DAY_MS = 86_400_000
 FORETOLD = ("recovery-will-truncate", "recovery-will-rebuild", "recovery-will-delete", "recovery-will-fail")
+APPENDED = "append-time-0"
 PLAIN, LZ4, TXN, LATE, METADATA = "clicks-none-0", "orders-0", "payments-0", "sensors-late-0", "__cluster_metadata-0"
 
 
@@ -164,7 +166,8 @@ def first_keys(lab: Lab) -> None:
 
 
 def deep(lab: Lab) -> None:
-    """An entry for the record that has the time, where it is not the last of its batch."""
+    """An entry for the record that has the time, where it is not the last of its batch, as a release before 3.7 wrote it."""
+    (lab.path / "bootstrap.checkpoint").unlink()
     path = log(lab, LATE)
     segment = open_broker(lab.path).partition(LATE).segments[0]
     batches = rows(path)
@@ -289,6 +292,7 @@ FAULTS = [
     Fault("batch-crc-mismatch", "clicks-none-0/00000000000000000000.log", lambda lab: flip(lab, 25)),  # in the last offset delta
     Fault("batch-crc-mismatch", "clicks-none-0/00000000000000000000.log", lambda lab: flip(lab, 18)),  # in the checksum
     Fault("batch-crc-mismatch", "clicks-none-0/00000000000000000000.log", lambda lab: flip(lab, 100, 0)),
+    Fault("batch-crc-mismatch", "clicks-none-0/", lambda lab: flip(lab, 100, -1, segment=1)),
     Fault("batch-bad-length", "clicks-none-0/00000000000000000000.log", lambda lab: length(lab, 5, 2_000_000_000)),
     Fault("batch-bad-length", "clicks-none-0/00000000000000000000.log", lambda lab: length(lab, 5, 3)),
     Fault("batch-bad-length", "clicks-none-0/00000000000000000000.log", lambda lab: length(lab, 5, -1)),
@@ -357,6 +361,8 @@ FAULTS = [
     Fault("timeindex-offset-mismatch", "clicks-none-0/00000000000000000000.timeindex",
           lambda lab: lab.entries(times(lab), slot(-1, relative_offset=lambda table: 2**30))),
     Fault("timeindex-offset-mismatch", "clicks-none-0/00000000000000000000.timeindex", inside_batch),
+    Fault("timeindex-offset-mismatch", "append-time-0/00000000000000000000.timeindex",
+          lambda lab: lab.entries(times(lab, APPENDED), slot(3, relative_offset=lambda table: table["relative_offset"][3] - 1))),
     Fault("timeindex-timestamp-mismatch", "clicks-none-0/00000000000000000000.timeindex",
           lambda lab: lab.entries(times(lab), slot(3, timestamp_ms=lambda table: table["timestamp_ms"][3] + DAY_MS))),
     Fault("timeindex-timestamp-mismatch", "clicks-none-0/00000000000000000000.timeindex",
@@ -457,6 +463,22 @@ def test_a_fault_is_named_and_no_other(fault, clean, tmp_path, baseline):
     assert all(one.evidence.found and one.consequence and one.next_step for one in named)
     others = [one for one in new if one.code not in (fault.code, *fault.also, *FORETOLD) and one.severity != "info"]
     assert [(one.code, one.file, one.message) for one in others] == []
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_one_flipped_bit_is_one_finding(seed, clean, tmp_path, baseline):
+    """Wherever it is in a .log or an index: one thing is wrong, in that file, and nothing else seems so."""
+    random = Random(seed)
+    partition = random.choice(PARTITIONS[1:])
+    lab = Lab(clean, tmp_path / "kafka", [partition])
+    kinds = (".log", ".index", ".timeindex", ".txnindex")
+    path = random.choice([found for kind in kinds for found in lab.files(partition, kind) if found.stat().st_size])
+    place = random.randrange(path.stat().st_size)
+    lab.change(path, lambda data: data.__setitem__(place, data[place] ^ (1 << random.randrange(8))))
+    found = check(open_broker(lab.path)).findings
+    new = [one for one in found if (one.code, one.file, one.message) not in baseline and one.severity != "info"]
+    assert [one.file for one in new] == [f"{partition}/{path.name}"], [(one.code, one.file, one.message) for one in new]
+    assert new[0].position <= place < new[0].position + new[0].length
 
 
 def test_the_list_is_whole():

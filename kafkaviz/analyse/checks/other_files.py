@@ -108,8 +108,25 @@ def _aborted(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
         if torn:
             yield _torn(segment, entries, torn, facts)
         if not told.unsound:
-            first = summaries[0].segment.base_offset == 0
-            yield from _compared(entries, expected, segment, facts, first, bool(torn))
+            yield from _compared(entries, expected, segment, facts, _Begins(summaries), bool(torn))
+
+
+class _Begins:
+    """Where transactions begin: the last stable offset of an entry is one of these, if it is not the one behind the marker."""
+
+    def __init__(self, summaries: Sequence[Summary]) -> None:
+        """summaries: of all segments; what was open before the first of them is not known unless that is the log's very first."""
+        self._known = summaries[0].segment.base_offset == 0 and not any(told.unsound for told in summaries)
+        self._offsets = {step.offset for told in summaries for kind, _, step in told.steps if kind == "begin"}
+
+    def allow(self, stable_offset: int, told: _Aborted) -> bool:
+        """Whether the entry of an abort can hold this last stable offset.
+
+        A follower works it out once all it fetched was taken in, so its value may be greater than the leader's, and never less.
+        """
+        behind = told.marker.offset + 1
+        least = behind if told.stable_offset is None else told.stable_offset
+        return not self._known or (stable_offset >= least and (stable_offset == behind or stable_offset in self._offsets))
 
 
 def _aborts(told: Summary, open_: dict[int, Begun]) -> Iterator[_Aborted]:
@@ -139,11 +156,11 @@ def _torn(segment: Segment, entries: np.ndarray, torn: int, facts: Facts) -> Fin
 
 
 def _compared(
-    entries: np.ndarray, expected: list[_Aborted], segment: Segment, facts: Facts, from_start: bool, torn: bool
+    entries: np.ndarray, expected: list[_Aborted], segment: Segment, facts: Facts, begins: _Begins, torn: bool
 ) -> Iterator[Finding]:
     """The entries that differ from what the log says, and the aborts without an entry."""
     by_marker = {one.marker.offset: one for one in expected}
-    wrong = [slot for slot, entry in enumerate(entries) if not _agrees(entry, by_marker.get(int(entry["last_offset"])), facts, from_start)]
+    wrong = [slot for slot, entry in enumerate(entries) if not _agrees(entry, by_marker.get(int(entry["last_offset"])), facts, begins)]
     kept = {int(entry["last_offset"]) for entry in entries}
     lacking = [one for one in expected if one.first_offset is not None and one.marker.offset not in kept]
     yield from listed(wrong, lambda *run: _entry(entries, lacking, segment, facts, *run))
@@ -156,15 +173,13 @@ def _compared(
         yield facts.found("txnindex-mismatch", segment.txnindex.name, message + and_more(len(lacking) - 1), evidence, at, 0)
 
 
-def _agrees(entry: np.void, told: _Aborted | None, facts: Facts, from_start: bool) -> bool:
-    """Whether an entry tells an abort of the log; the last stable offset of a follower may lie behind what it could know."""
+def _agrees(entry: np.void, told: _Aborted | None, facts: Facts, begins: _Begins) -> bool:
+    """Whether an entry tells an abort of the log."""
     if told is None or told.marker.producer_id != entry["producer_id"] or entry["version"] != txn_index.VERSION:
         return False
     if told.first_offset is not None and told.first_offset != entry["first_offset"]:
         return facts.compacted
-    if told.stable_offset is not None:
-        return entry["last_stable_offset"] <= told.stable_offset
-    return entry["last_stable_offset"] > entry["last_offset"] or not from_start or told.first_offset is None
+    return facts.compacted or begins.allow(int(entry["last_stable_offset"]), told)
 
 
 def _entry(entries: np.ndarray, lacking: list[_Aborted], segment: Segment, facts: Facts, first: int, last: int, more: int) -> Finding:

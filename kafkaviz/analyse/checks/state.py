@@ -33,11 +33,11 @@ def of_partition(partition: Partition, summaries: Sequence[Summary], facts: Fact
 
 
 def log_end(summaries: Sequence[Summary]) -> int | None:
-    """One past the last offset that can be believed; None where a file could not be read."""
+    """One past the last offset, as a broker finds it; None where a file could not be read."""
     if not summaries or any(told.unreadable for told in summaries):
         return None
     last = summaries[-1]
-    return last.segment.base_offset if last.last_offset is None else last.last_offset + 1
+    return last.segment.base_offset if last.end_offset is None else last.end_offset
 
 
 def _beyond(code: str, which: str, words: str, offset: int, end: int, facts: Facts) -> Finding:

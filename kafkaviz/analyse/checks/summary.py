@@ -8,7 +8,9 @@ from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.checks.reading import Chunk, Reading
 from kafkaviz.analyse.infer import SegmentFacts
 from kafkaviz.errors import KafkavizError
+from kafkaviz.format import batch_records
 from kafkaviz.format.batch import MAGIC_2, is_control, is_log_append_time, is_transactional
+from kafkaviz.log import file
 from kafkaviz.log.segment import Segment
 
 ABORT, COMMIT = 0, 1
@@ -87,6 +89,7 @@ class Summary:
     records: int = 0
     first_offset: int | None = None
     last_offset: int | None = None
+    end_offset: int | None = None  # one past the last batch as its header says, believed or not: that is how a broker finds its end
     newest: tuple[int, int, int] | None = None
     gaps: list[Gap] = field(default_factory=list)
     gap_count: int = 0
@@ -133,6 +136,7 @@ class Watch:
     def add(self, chunk: Chunk) -> None:
         """The next batches."""
         batches = chunk.batches[chunk.sound]
+        self.summary.end_offset = int(chunk.batches["last_offset"][-1]) + 1
         whole = len(batches) == len(chunk.batches) and not self._unsound_before
         self._unsound_before |= not whole
         if not len(batches):
@@ -231,7 +235,8 @@ class Watch:
 
     def _end(self, row: np.void, producer: int) -> None:
         try:
-            key = self._segment.records(int(row["position"]))[0].key or b""
+            data = file.read(self._segment.log.path, int(row["position"]), int(row["size_bytes"]))
+            key = batch_records.of_batch(data)[0].key or b""
         except (KafkavizError, IndexError):
             return
         kind = int.from_bytes(key[2:4], "big")

@@ -109,7 +109,7 @@ class Watch:
         holds = (homes["position"] >= 0) & (times == homes["max_timestamp_ms"])
         verdicts[holds & (entries["offset"] == homes["last_offset"])] = FINE
         deep = holds & (entries["offset"] >= homes["base_offset"]) & (entries["offset"] < homes["last_offset"])
-        verdicts[deep] = np.where(self._true_records(np.flatnonzero(deep)), DEEP, OFFSET)
+        verdicts[deep] = np.where(self._true_records(np.flatnonzero(deep)), DEEP, OFFSET) if self._facts.may_be_deep else OFFSET
         verdicts[(verdicts <= DEEP) & (homes["newest_ms"] > times)] = MISSED
         for first, last in reading.unsound_offsets:
             verdicts[(entries["offset"] >= first) & (entries["offset"] <= last)] = UNKNOWN
@@ -141,7 +141,8 @@ class Watch:
             expected = f"{moment(int(home['newest_ms']))} as the newest time up to offset {group(home['last_offset'])}"
             digits = self._digits(int(home["newest_ms"]), int(home["last_offset"]))
         told = {
-            "timeindex-offset-mismatch": "but another batch has that time",
+            "timeindex-offset-mismatch": "but another batch has that time" if entry["timestamp_ms"] != home["max_timestamp_ms"] else
+            f"which is not the last of its batch, {group(home['last_offset'])}",
             "timeindex-timestamp-mismatch": "which no batch of the segment has",
             "timeindex-max-missed": "though a batch before it is newer",
         }[code]
