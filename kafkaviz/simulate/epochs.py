@@ -31,12 +31,14 @@ class LeaderEpochs:
             self.entries.pop()
         self.entries.append((epoch, start))
 
-    def cut_to(self, log_start: int, log_end: int) -> None:
-        """Forgets what lies at or above the log's end, and what ended before its start."""
+    def cut_to(self, log_start: int, log_end: int) -> bool:
+        """Forgets what lies at or above the log's end, and what ended before its start; whether Kafka writes the file for that."""
+        known = len(self.entries)
         self.entries = [(epoch, start) for epoch, start in self.entries if start < log_end]
         before = [epoch for epoch, start in self.entries if start <= log_start]
         if before:
             self.entries = [(before[-1], log_start), *((epoch, start) for epoch, start in self.entries if start > log_start)]
+        return bool(before) or len(self.entries) < known
 
     def text(self) -> bytes:
         """The file that Kafka writes for them."""

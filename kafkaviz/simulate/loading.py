@@ -252,9 +252,9 @@ class Loading:
                 self._directory.fail(base, "index-too-large", raised, file.name, way_out)
 
     def _settle_epochs(self, before: list[Epoch]) -> None:
-        self._epochs.cut_to(self._log.log_start_offset, self.log_end_offset())
-        if self._epochs.entries != before:
-            file = in_memory(small_files.LEADER_EPOCHS, self._epochs.text())
+        is_written = self._epochs.cut_to(self._log.log_start_offset, self.log_end_offset()) or self._epochs.entries != before
+        file, known = in_memory(small_files.LEADER_EPOCHS, self._epochs.text()), self._directory.files.get(small_files.LEADER_EPOCHS)
+        if is_written and (known is None or known.content() != file.content()):
             self._directory.put_file(file, "leader-epochs", "the epochs are those of the batches that are left", None)
 
     def _forget(self, base: int) -> None:
