@@ -17,6 +17,7 @@ from kafkaviz.commands.dumping.records_file import RecordsFile
 from kafkaviz.commands.dumping.time_entries import Matches, TimeEntries
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import offset_index, producer_snapshot, time_index, txn_index
+from kafkaviz.format.batch_records import until_fault
 
 
 def dump_offset_index(path: str, options: Options, console: Console) -> None:
@@ -128,9 +129,13 @@ def _beside_log(path: str, console: Console, check: Callable[[RecordsFile], None
 
 def _check_offsets(index: OffsetEntries, count: int, log: RecordsFile, options: Options, console: Console) -> None:
     """A problem for each entry that is wrong."""
+    matches = None
     for slot in range(count):
         position, offset = int(index.positions[slot]), int(index.offsets[slot])
         code, what = _offset_fault(log, position, offset, options)
+        if code == "index-offset-mismatch":
+            matches = matches or Matches.found(log, index.positions[:count], index.offsets[:count])
+            code = _mismatch(matches.rows.get(slot), position, offset)
         if slot and offset <= index.offsets[slot - 1]:
             code, what = "index-not-monotonic", f"Index offset: {offset}, the one before: {index.offsets[slot - 1]}"
         if code:
@@ -151,6 +156,12 @@ def _offset_fault(log: RecordsFile, position: int, offset: int, options: Options
     return (None, "") if found_offset == offset else ("index-offset-mismatch", f"Index offset: {offset}, log offset: {found_offset}")
 
 
+def _mismatch(match: np.void | None, position: int, offset: int) -> str:
+    """The code of an entry whose batch ends elsewhere: one for an append of several batches names the first and the last of them."""
+    stands_for_append = match is not None and match["position"] > position and match["last_offset"] == offset
+    return "index-coarse" if stands_for_append else "index-offset-mismatch"
+
+
 def _index_beside(path: str, base_offset: int, console: Console) -> OffsetEntries:
     """The .index of the same segment; without one each search starts at the first byte."""
     other = beside(path, ".index")
@@ -169,6 +180,12 @@ def _check_times(times: TimeEntries, index: OffsetEntries, count: int, log: Reco
             console.write(problem(code, slot * time_index.ENTRY.itemsize, time_index.ENTRY.itemsize, what))
 
 
+def _has_record(log: RecordsFile, row: np.void, offset: int, timestamp_ms: int) -> bool:
+    """Whether a batch has a record of this offset and time, as entries of leaders up to 3.6 name them."""
+    records, _ = until_fault(log.bytes_at(int(row["position"]), int(row["size_bytes"])))
+    return any(record.offset == offset and record.timestamp_ms == timestamp_ms for record in records)
+
+
 def _time_faults(times: TimeEntries, slot: int, matches: Matches, log: RecordsFile) -> list[tuple[str, str]]:
     """(code, words) of all that is wrong with an entry; the bytes behind the batch that is found do not matter here."""
     timestamp_ms, offset, found = int(times.timestamps_ms[slot]), int(times.offsets[slot]), []
@@ -178,7 +195,9 @@ def _time_faults(times: TimeEntries, slot: int, matches: Matches, log: RecordsFi
     match = matches.rows.get(slot)
     if match is None or match["last_offset"] != offset:
         found_offset = time_entries.NOT_FOUND if match is None else int(match["last_offset"])
-        return [*found, ("timeindex-offset-mismatch", f"Indexed offset: {offset}, found log offset: {found_offset}")]
+        is_deep = match is not None and _has_record(log, match, offset, timestamp_ms)
+        code = "timeindex-deep-offset" if is_deep else "timeindex-offset-mismatch"
+        return [*found, (code, f"Indexed offset: {offset}, found log offset: {found_offset}")]
     try:
         largest_ms = time_entries.largest_timestamp(log, match)
     except Death as fault:

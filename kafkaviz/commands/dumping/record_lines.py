@@ -6,10 +6,11 @@ from itertools import pairwise
 import numpy as np
 
 from kafkaviz.binary import codec
-from kafkaviz.commands.dumping import death
+from kafkaviz.commands.dumping import death, gzip_records
 from kafkaviz.commands.dumping.batch_lines import TIMESTAMP_TYPES, timestamp_type
 from kafkaviz.commands.dumping.compiled_records import DONE, NEEDS_ROOM, OTHER, Written, write
 from kafkaviz.commands.dumping.console import Console
+from kafkaviz.commands.dumping.death import Death
 from kafkaviz.commands.dumping.decoders import control_text, decoder
 from kafkaviz.commands.dumping.options import STRING_DECODER, Options
 from kafkaviz.commands.dumping.report import Report
@@ -105,7 +106,7 @@ class RecordLines:
                 console.write(_metadata(record, time_label, _sizes(record, place, data)))
             console.write(self._content(record, is_control) + b"\n")
         if fault:
-            raise death.of_records(fault.what, row["magic"] < MAGIC_2, int(row["position"]) + fault.position)
+            raise _death(row, data, fault)
 
     def _check(self, offset: int) -> None:
         """Notes an offset that is not the one after the last."""
@@ -122,6 +123,13 @@ class RecordLines:
             return b""
         shown = self._decode(record)
         return b"".join([b"| " if bare and shown else b" " if shown else b"", b" ".join(shown)])
+
+
+def _death(row: np.void, data: bytes, fault: CorruptBytes) -> Death:
+    """What ends the run at a batch whose records cannot all be read."""
+    position, is_legacy = int(row["position"]) + fault.position, bool(row["magic"] < MAGIC_2)
+    late = None if is_legacy else gzip_records.death_of(fault, data[HEADER_BYTES:], int(row["record_count"]), position)
+    return late or death.of_records(fault.what, is_legacy, position)
 
 
 def _sizes(record: BatchRecord, place: int, data: bytes) -> tuple[int, int]:

@@ -5,6 +5,7 @@ import gzip
 import json
 import re
 import shutil
+import struct
 from pathlib import Path
 
 import pytest
@@ -177,6 +178,20 @@ def test_time_entries_that_do_not_fit(damaged):
         ("timeindex-timestamp-mismatch", 24),
         ("timeindex-not-monotonic", 36),
     ]
+
+
+def test_entries_of_older_versions_are_told_from_wrong_ones(segment):
+    """An entry for an append of two batches leads to the first and has the key of the last; a time entry may name a record inside."""
+    first, second, third = kinds(json_dumped(segment, f"{BASE}.log"), "batch")[1:4]
+    entries = [(third["last_offset"], second["position"]), (third["last_offset"] + 1, first["position"])]
+    (segment / f"{BASE}.index").write_bytes(b"".join(struct.pack(">ii", *entry) for entry in entries))
+    found = kinds(json_dumped(segment, f"{BASE}.index"), "problem")
+    assert [problem["code"] for problem in found] == ["index-coarse", "index-offset-mismatch"]
+    inside = first["base_offset"] + 1, first["base_timestamp_ms"] + 1
+    entries = [(inside[1], inside[0]), (inside[1] + 100, inside[0] + 1)]
+    (segment / f"{BASE}.timeindex").write_bytes(b"".join(struct.pack(">qi", *entry) for entry in entries))
+    found = kinds(json_dumped(segment, f"{BASE}.timeindex"), "problem")
+    assert [problem["code"] for problem in found] == ["timeindex-deep-offset", "timeindex-offset-mismatch"]
 
 
 def test_an_index_without_its_log_is_still_shown(segment):
