@@ -6,6 +6,7 @@ Kafka's FileRecords, 4.3.1: a slice from one byte to another of a file that is o
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from zlib import crc32
 
@@ -156,8 +157,24 @@ def _header_bytes(head: bytes) -> int:
 
 def valid(log: RecordsFile, batches: np.ndarray) -> np.ndarray:
     """Whether the checksum of each batch fits its bytes, and the batch is as long as its header."""
-    parts = [_valid(some, data) for some, data in log.payloads(batches)]
-    return np.concatenate(parts) if parts else np.empty(0, np.bool_)
+    parts, large = [np.empty(0, np.bool_)], batches["size_bytes"] > STRETCH_BYTES
+    cuts = np.flatnonzero(large[1:] | large[:-1]) + 1
+    for first, behind in pairwise([0, *cuts.tolist(), len(batches)]):
+        some = batches[first:behind]
+        parts += [_valid_large(log, some)] if large[first:behind].any() else [_valid(group, data) for group, data in log.payloads(some)]
+    return np.concatenate(parts)
+
+
+def _valid_large(log: RecordsFile, batch: np.ndarray) -> np.ndarray:
+    """The same for one batch that is not held whole: a length that cannot be believed may span the file."""
+    is_legacy, found = bool(batch["magic"][0] < MAGIC_2), 0
+    at, end = int(batch["position"][0]), int(batch["position"][0] + batch["size_bytes"][0])
+    at += LEGACY_CRC_START if is_legacy else CRC_START
+    while at < end:
+        piece = log.bytes_at(at, min(STRETCH_BYTES, end - at))
+        found = crc32(piece, found) if is_legacy else crc32c.crc32c(piece, found)
+        at += len(piece) or end
+    return batch["crc"] == found
 
 
 def _valid(batches: np.ndarray, data: np.ndarray) -> np.ndarray:
