@@ -124,9 +124,8 @@ def test_the_whole_killed_directory(shared):
 def test_a_directory_that_no_broker_starts_on(shared):
     """meter-readings: segment.index.bytes was lowered to 1024; the metadata log says so."""
     found = check(archive(shared, "kafka-4.3.1-unstartable"))
-    assert {(one.code, one.file) for one in found.findings if one.severity == "error"} == {
-        ("recovery-will-fail", "meter-readings-0/00000000000000000000.log")
-    }
+    (error,) = [one for one in found.findings if one.severity == "error"]
+    assert error.code == "recovery-will-fail" and error.file.startswith("meter-readings-0/00000000000000000000.")
     assert "Attempt to append to a full time index (size = 84)" in only(found, "recovery-will-fail").evidence.found
     assert not found.restart.starts
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from kafkaviz.analyse.checks.facts import MOST_RUNS, Facts, and_more, listed
-from kafkaviz.analyse.checks.summary import Begun, Marker, Summary
+from kafkaviz.analyse.checks.summary import Summary
+from kafkaviz.analyse.checks.transactions import Begun, Marker
 from kafkaviz.analyse.finding import Evidence, Finding, Version, finding
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
@@ -96,8 +97,9 @@ def _aborted(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
         expected = list(_aborts(told, open_))
         segment = told.segment
         if segment.txnindex is None:
-            if expected and not facts.compacted and not told.unsound:
-                yield _no_index(expected, segment, facts)
+            known = [one for one in expected if one.first_offset is not None]
+            if known and not facts.compacted and not told.unsound:
+                yield _no_index(known, segment, facts)
             continue
         try:
             entries = segment.txn_index
@@ -117,7 +119,8 @@ class _Begins:
     def __init__(self, summaries: Sequence[Summary]) -> None:
         """summaries: of all segments; what was open before the first of them is not known unless that is the log's very first."""
         self._known = summaries[0].segment.base_offset == 0 and not any(told.unsound for told in summaries)
-        self._offsets = {step.offset for told in summaries for kind, _, step in told.steps if kind == "begin"}
+        self._offsets = {offset for told in summaries for offset in told.stable_begins}
+        self._offsets |= {step.offset for told in summaries for kind, _, step in told.steps if kind == "begin"}
 
     def allow(self, stable_offset: int, told: _Aborted) -> bool:
         """Whether the entry of an abort can hold this last stable offset.
@@ -137,11 +140,12 @@ def _aborts(told: Summary, open_: dict[int, Begun]) -> Iterator[_Aborted]:
             continue
         begun = open_.pop(producer, None)
         if step.is_abort:
-            yield _Aborted(step, begun.offset if begun else None, min((one.offset for one in open_.values()), default=None))
+            before = [one.offset for one in open_.values() if one.offset < told.segment.base_offset]
+            others = [*before, *([] if step.stable_offset is None else [step.stable_offset])]
+            yield _Aborted(step, begun.offset if begun else None, min(others, default=None))
 
 
-def _no_index(expected: list[_Aborted], segment: Segment, facts: Facts) -> Finding:
-    known = [one for one in expected if one.first_offset is not None]
+def _no_index(known: list[_Aborted], segment: Segment, facts: Facts) -> Finding:
     name = f"{segment.name}.txnindex"
     first = f"the first ended at offset {group(known[0].marker.offset)}"
     message = f"the .log has {group(len(known))} aborted transactions, {first}, and there is no .txnindex"

@@ -7,7 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from kafkaviz.analyse.checks.facts import Facts
-from kafkaviz.analyse.checks.summary import Begun, Summary
+from kafkaviz.analyse.checks.summary import Summary
+from kafkaviz.analyse.checks.transactions import Begun
 from kafkaviz.analyse.finding import Evidence, Finding, Version, finding
 from kafkaviz.analyse.restart import Restart, Step
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, Broker

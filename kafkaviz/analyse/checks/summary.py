@@ -6,15 +6,13 @@ import numpy as np
 
 from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.checks.reading import Chunk, Reading
+from kafkaviz.analyse.checks.transactions import Begun, Marker, Transactions
 from kafkaviz.analyse.infer import SegmentFacts
 from kafkaviz.errors import KafkavizError
-from kafkaviz.format import batch_records
-from kafkaviz.format.batch import MAGIC_2, is_control, is_log_append_time, is_transactional
-from kafkaviz.log import file
+from kafkaviz.format.batch import MAGIC_2, is_control, is_log_append_time
 from kafkaviz.log.segment import Segment
 
-ABORT, COMMIT = 0, 1
-GAPS_KEPT = 20
+GAPS_KEPT, EPOCHS_KEPT = 20, 1000
 HOUR_MS = 3_600_000
 LATE_MS = 24 * HOUR_MS  # behind an earlier record: a producer that is this late is worth a look
 SECONDS = (100_000_000, 10_000_000_000)  # from 1973 on as seconds; as milliseconds from 2 January to 26 April 1970
@@ -33,25 +31,6 @@ class Gap:
     def offsets(self) -> int:
         """How many."""
         return self.last - self.first + 1
-
-
-@dataclass(frozen=True)
-class Marker:
-    """The end of a transaction, told by a control record."""
-
-    offset: int
-    position: int
-    producer_id: int
-    is_abort: bool
-
-
-@dataclass(frozen=True)
-class Begun:
-    """The first batch of a producer's transaction, and the time of its last one so far."""
-
-    offset: int
-    position: int
-    last_ms: int
 
 
 @dataclass(frozen=True)
@@ -80,8 +59,8 @@ class Summary:
     """One segment; offsets and times are None where there is no batch that can be believed.
 
     newest: (time, last offset, position) of the batch with the largest time. gaps: the first ones; dropped_offsets: missing inside
-    of batches. steps: of transactions, in order: ("begin", producer, Begun) and ("end", producer, Marker). epochs: (epoch, first
-    offset, position) where the leader epoch changes. times: what looks wrong, by "missing", "unit", "future", "late".
+    of batches. steps, stable_begins: of transactions, see checks.transactions. epochs: (epoch, first offset, position) where
+    the leader epoch changes, the first ones. times: what looks wrong, by "missing", "unit", "future", "late".
     """
 
     segment: Segment
@@ -100,11 +79,11 @@ class Summary:
     first_batch: First | None = None
     epochs: list[tuple[int, int, int]] = field(default_factory=list)
     steps: list[tuple[str, int, Begun | Marker]] = field(default_factory=list)
+    stable_begins: list[int] = field(default_factory=list)
     times: dict[str, Times] = field(default_factory=dict)
     entries: int = 0
     time_entries: int = 0
     last_time_ms: int | None = None  # of the last time entry, as a broker believes it: 0 of an unwritten slot
-    coarse: bool = False  # entries stand for appends
     unreadable: str = ""  # why its files could not be read
     unsound: bool = False  # something in the .log could not be believed
 
@@ -130,7 +109,7 @@ class Watch:
         self._segment, self._facts, self.summary = segment, facts, Summary(segment)
         self._newest_ms = -1  # of producers' own times that look right
         self._epoch = -1
-        self._open: dict[int, int] = {}  # the place in steps where each producer began
+        self._transactions = Transactions(segment.log, _stable_offsets(segment))
         self._unsound_before = False
 
     def add(self, chunk: Chunk) -> None:
@@ -154,7 +133,7 @@ class Watch:
         self._add_epochs(batches)
         self._add_times(batches[~control & (batches["record_count"] != 0)])
         if not self._facts.metadata_log:
-            self._add_transactions(batches, control)
+            self._transactions.add(batches, control)
         told.first_offset = int(batches["base_offset"][0]) if told.first_offset is None else told.first_offset
         told.last_offset = int(batches["last_offset"][-1])
 
@@ -181,7 +160,7 @@ class Watch:
     def _add_epochs(self, batches: np.ndarray) -> None:
         epochs = batches["leader_epoch"].astype("i8")
         changed = np.flatnonzero(np.diff(epochs, prepend=self._epoch) != 0)
-        for at in changed[: GAPS_KEPT * 50].tolist():
+        for at in changed[: EPOCHS_KEPT - len(self.summary.epochs)].tolist():
             self.summary.epochs.append((int(epochs[at]), int(batches["base_offset"][at]), int(batches["position"][at])))
         self._epoch = int(epochs[-1])
 
@@ -209,46 +188,11 @@ class Watch:
         worse = known is None or (new.timestamp_ms < known.timestamp_ms if name == "late" else new.timestamp_ms > known.timestamp_ms)
         self.summary.times[name] = replace(new if worse else known, count=len(places) + (known.count if known else 0))
 
-    def _add_transactions(self, batches: np.ndarray, control: np.ndarray) -> None:
-        """Begins and ends, in order. Of what a producer wrote between two markers only the first batch and the last time are kept."""
-        concerned = np.flatnonzero((batches["producer_id"] >= 0) & (control | is_transactional(batches)))
-        if not len(concerned):
-            return
-        markers = concerned[control[concerned]]
-        firsts, last_ms = _written(batches, concerned, control)
-        begun = dict(zip(firsts.tolist(), last_ms.tolist(), strict=True))
-        for at in np.sort(np.concatenate((firsts, markers))).tolist():
-            row, producer = batches[at], int(batches["producer_id"][at])
-            if at in begun:
-                self._begin(row, producer, begun[at])
-            else:
-                self._end(row, producer)
-
-    def _begin(self, row: np.void, producer: int, last_ms: int) -> None:
-        place = self._open.get(producer)
-        if place is None:
-            self._open[producer] = len(self.summary.steps)
-            self.summary.steps.append(("begin", producer, Begun(int(row["base_offset"]), int(row["position"]), last_ms)))
-            return
-        kind, _, begun = self.summary.steps[place]
-        self.summary.steps[place] = kind, producer, replace(begun, last_ms=max(begun.last_ms, last_ms))
-
-    def _end(self, row: np.void, producer: int) -> None:
-        try:
-            data = file.read(self._segment.log.path, int(row["position"]), int(row["size_bytes"]))
-            key = batch_records.of_batch(data)[0].key or b""
-        except (KafkavizError, IndexError):
-            return
-        kind = int.from_bytes(key[2:4], "big")
-        if kind in (ABORT, COMMIT):
-            marker = Marker(int(row["base_offset"]), int(row["position"]), producer, kind == ABORT)
-            self.summary.steps.append(("end", producer, marker))
-            self._open.pop(producer, None)
-
     def finished(self, reading: Reading) -> Summary:
         """The summary, once all batches were taken."""
         told, entries, times = self.summary, self._segment.offset_slots, self._segment.time_slots
         told.entries, told.time_entries = len(entries.entries), len(times.entries)
+        told.steps, told.stable_begins = self._transactions.steps(), self._transactions.stable_begins
         told.unsound = bool(reading.unsound_offsets or reading.breaks)
         if self._segment.timeindex is not None and times.slots:
             believed = times.unwritten and not (self._facts.clean is False and self._segment.state == "active")
@@ -261,13 +205,9 @@ def unit_suspect(times_ms: np.ndarray) -> np.ndarray:
     return ((times_ms >= SECONDS[0]) & (times_ms < SECONDS[1])) | (times_ms >= MICROSECONDS)
 
 
-def _written(batches: np.ndarray, concerned: np.ndarray, control: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(the first row, the largest time) of what each producer wrote between two of its markers."""
-    by_producer = concerned[np.argsort(batches["producer_id"][concerned], kind="stable")]
-    marked = np.cumsum(control[by_producer])
-    data = ~control[by_producer]
-    rows, marked = by_producer[data], marked[data]
-    if not len(rows):
-        return rows, rows
-    starts = np.flatnonzero((np.diff(marked, prepend=-1) != 0) | (np.diff(batches["producer_id"][rows], prepend=-1) != 0))
-    return rows[starts], np.maximum.reduceat(batches["max_timestamp_ms"][rows], starts)
+def _stable_offsets(segment: Segment) -> list[int]:
+    """The last stable offsets of its .txnindex; none where that cannot be read, which is told elsewhere."""
+    try:
+        return segment.txn_index["last_stable_offset"].tolist()
+    except KafkavizError:
+        return []
