@@ -93,8 +93,8 @@ def _start(health: "Health") -> Iterator[str]:
         yield "the next start cannot be foretold: a file that it reads may not be read"
         return
     how = "stopped cleanly" if restart.clean else "not stopped cleanly"
-    done = ", ".join(_actions(restart.steps)) or "nothing to mend"
-    yield f"the next start ({how}) {'will succeed' if restart.starts else 'WILL FAIL'}: {done}"
+    done = f"will succeed: {', '.join(_actions(restart.steps)) or 'nothing to mend'}" if restart.starts else "WILL FAIL:"
+    yield f"the next start ({how}) {done}"
     for step in restart.failures:
         yield from _wrapped("", f"{step.partition}: {step.error or step.why}", "  ")
 

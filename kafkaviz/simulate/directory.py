@@ -77,11 +77,11 @@ class Directory:
         self.files[file.name] = file
         self.say("rebuild", cause, why, base, file.name, size_bytes=file.size_bytes)
 
-    def fail(self, base: int | None, cause: str, raised: Raised, name: str, way_out: str) -> NoReturn:
-        """Ends the load."""
+    def fail(self, base: int | None, cause: str, raised: Raised, name: str, way_out: str, because: str = "", **more) -> NoReturn:
+        """Ends the load. because: what led to the exception, where that is known."""
         end = "takes its log directory offline; a broker that has no other one halts" if raised.class_name == STORAGE else "ends the start"
-        why = f"loading {self.name} ends with an exception, which {end}"
-        self.say("fail", cause, why, base, name, error=str(raised), way_out=way_out)
+        why = f"{because or f'loading {self.name} ends with an exception'}, which {end}"
+        self.say("fail", cause, why, base, name, error=str(raised), way_out=way_out, **more)
         raise Failed
 
     def say(self, action: str, cause: str, why: str, base: int | None, name: str, **more) -> None:

@@ -6,6 +6,7 @@ a Step, and what the loader would find afterwards is kept beside them (directory
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import NoReturn
 
 from kafkaviz.format import checkpoint
 from kafkaviz.format.walk import Walk
@@ -194,13 +195,27 @@ class Loading:
         if found.raised.class_name == recovery.OFFSET_OVERFLOW:
             raise Overflow(base)
         if not caught or found.raised.class_name != recovery.INVALID_OFFSET:
-            way_out = way_outs.INDEX_FULL if is_full else way_outs.EXCEPTION.format(file=f"{self._log.directory}/{name}")
-            self._directory.fail(base, "index-full" if is_full else "exception", found.raised, name, way_out)
+            if is_full:
+                self._full(base, found)
+            way_out = way_outs.EXCEPTION.format(file=f"{self._log.directory}/{name}")
+            self._directory.fail(base, "exception", found.raised, name, way_out)
         self._directory.cut(base, 0, f"{why}, but its offsets run backwards, so Kafka empties it", "invalid-offset")
         for kind in INDEXES:
             self._directory.put(base, kind, b"", "invalid-offset", "the segment was emptied")
         self._next_offsets[base] = base
         return found.size_bytes
+
+    def _full(self, base: int, found: Recovered) -> NoReturn:
+        """The load ends at the entry that its index has no room for."""
+        is_time = "time index" in found.raised.message
+        entries, kind = (found.time_entries, "timeindex") if is_time else (found.offset_entries, "index")
+        entry_bytes = entries.dtype.itemsize
+        because = (
+            f"segment.index.bytes = {self._log.config.segment_index_bytes} leaves room for {len(entries)} entries in the .{kind} of "
+            f"segment {base}; recovery needs another at byte {found.valid_bytes} of its {found.size_bytes}, offset {found.next_offset}"
+        )
+        place = {"from_position": len(entries) * entry_bytes, "size_bytes": entry_bytes}
+        self._directory.fail(base, "index-full", found.raised, f"{file_stem(base)}.{kind}", way_outs.INDEX_FULL, because, **place)
 
     def _replay(self, start: int, base: int, transactions: OpenTransactions) -> None:
         """The batches of a segment from an offset on, for the state of the producers."""

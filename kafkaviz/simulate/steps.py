@@ -14,8 +14,9 @@ class Step:
     action: "truncate" cuts a .log; "rebuild" writes a file anew, or trims it; "delete" removes a file or, with neither segment
     nor file, a directory; "keep" finds what it would have written, or leaves what one might take for damage; "fail" ends the start.
     file: relative to the broker directory; None for a step that concerns no one file.
-    from_position: the byte from which a truncated .log is gone, else None.
-    size_bytes: how many bytes truncate cuts and delete removes, how large the file is after rebuild; None where nothing is known.
+    from_position: the byte from which a truncated .log is gone; of a full index that of the entry it has no room for; else None.
+    size_bytes: how many bytes truncate cuts and delete removes, how large the file is after rebuild, of a full index an
+    entry; None where nothing is known.
     cause: why, as a word for programs, one of CAUSES; why: the same as a sentence for people.
     error: what Kafka throws, "class: message"; way_out: what a person can do. Both for "fail" alone.
     """

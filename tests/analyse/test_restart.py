@@ -130,7 +130,8 @@ def test_a_directory_that_no_broker_starts_on(shared):
     said = (expected(shared, "kafka-4.3.1-unstartable") / "start-error.txt").read_text().splitlines()
     assert not found.starts and failure.error in said
     assert (failure.partition, failure.segment, failure.cause) == ("meter-readings-0", 0, "index-full")
-    assert "segment.index.bytes" in failure.way_out and failure.file == "meter-readings-0/00000000000000000000.log"
+    assert "segment.index.bytes" in failure.way_out and failure.file == "meter-readings-0/00000000000000000000.timeindex"
+    assert (failure.from_position, failure.size_bytes) == (84 * 12, 12) and "byte 27340 of its 807086, offset 254" in failure.why
 
 
 def test_a_damaged_directory_becomes_what_the_start_made_of_it(damaged, shared):
