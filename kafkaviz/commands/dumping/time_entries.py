@@ -187,13 +187,16 @@ class Matches:
 
     def _take(self, some: np.ndarray, slots: np.ndarray, positions: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         """Notes the batches of an array that slots look for; the slots still open."""
-        possible = (positions[slots] <= some["position"][-1]) & (offsets[slots] <= some["last_offset"].max())
-        for slot in slots[possible].tolist():
-            first = int(np.searchsorted(some["position"], positions[slot]))
-            behind = np.flatnonzero(some["last_offset"][first:] >= offsets[slot])
-            if len(behind):
-                self.rows[slot] = some[first + int(behind[0])].copy()
-        return slots[[slot not in self.rows for slot in slots.tolist()]] if possible.any() else slots
+        starts, last_offsets = np.ascontiguousarray(some["position"]), np.ascontiguousarray(some["last_offset"])
+        slots_here = slots[(positions[slots] <= starts[-1]) & (offsets[slots] <= last_offsets.max())]
+        grow = bool((last_offsets[1:] >= last_offsets[:-1]).all())
+        firsts = np.searchsorted(starts, positions[slots_here])
+        for slot, first in zip(slots_here.tolist(), firsts.tolist(), strict=True):
+            rest, offset = last_offsets[first:], offsets[slot]
+            place = int(np.searchsorted(rest, offset)) if grow else int(np.argmax(rest >= offset))
+            if place < len(rest) and rest[place] >= offset:
+                self.rows[slot] = some[first + place].copy()
+        return slots[[slot not in self.rows for slot in slots.tolist()]] if len(slots_here) else slots
 
 
 def _slice_death(log: RecordsFile, position: int) -> Death:
