@@ -1,5 +1,6 @@
 """Whole directories that real brokers wrote: the doctor finds what was done to them, and nothing in healthy ones."""
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from kafkaviz.analyse.checks.retention import kept
 from kafkaviz.analyse.health import Health, check
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.archive import opened
-from kafkaviz.log.broker import open_broker
+from kafkaviz.log.broker import Problem, open_broker
 from tests.analyse.lab import Lab
 
 TRUE_OF_CLEAN = {  # the topics were made so
@@ -218,3 +219,32 @@ def test_findings_cross_to_another_process(damaged):
 
     found = checked(damaged).findings
     assert pickle.loads(pickle.dumps(found)) == found
+
+
+def test_a_directory_that_may_not_be_read_is_a_finding(clean):
+    """Its segments are not known, and that is said."""
+    broker = open_broker(clean)
+    shut = replace(broker, problems=(Problem(clean / "orders-9", "may not be read"),))
+    found = [one for one in check(shut).findings if one.partition == "orders-9"]
+    assert [(one.code, one.severity) for one in found] == [("unknown-file", "warning")] and "may not be read" in found[0].message
+
+
+def test_a_log_that_grows_meanwhile_has_no_torn_tail(clean, tmp_path):
+    """What lies behind the last batch that was there at the listing is being written."""
+    lab = Lab(clean, tmp_path / "kafka", ["clicks-none-0"])
+    last = lab.files("clicks-none-0", ".log")[-1]
+    data = last.read_bytes()
+    lab.write(last, data[:-10])
+    broker = open_broker(lab.path)
+    assert ("log-torn-tail", f"clicks-none-0/{last.name}") in alarms(check(broker))
+    lab.write(last, data)
+    assert "log-torn-tail" not in {code for code, _ in alarms(check(broker))}
+
+
+def test_an_empty_log_needs_no_index(clean, tmp_path):
+    """A segment gets its index files with its first append (LazyIndex)."""
+    lab = Lab(clean, tmp_path / "kafka", ["clicks-none-0"])
+    before = alarms(check(lab.path))
+    lab.write(lab.path / "clicks-none-0" / "00000000000000009999.log", b"")
+    codes = {code for code, _ in alarms(check(lab.path)) - before}
+    assert codes & {"index-missing", "timeindex-missing"} == set()

@@ -94,7 +94,7 @@ class Watch:
         if segment.log is None:
             return
         if file is None:
-            yield from self._missing(reading)
+            yield from self._missing()
             return
         verdicts = self._verdicts(reading)
         yield from self._length(reading)
@@ -122,8 +122,8 @@ class Watch:
         evidence = Evidence(f"{group(length)} bytes without an entry", f"an entry after {group(high_bytes + 1)} bytes at most")
         yield self._facts.found("index-differs-from-rebuild", self._segment.index.name, message, evidence, gap * ENTRY_BYTES, 0)
 
-    def _missing(self, reading: Reading) -> Iterator[Finding]:
-        if self._facts.clean is False and not reading.end_bytes:
+    def _missing(self) -> Iterator[Finding]:
+        if not self._segment.log.size_bytes:
             return  # LazyIndex: a segment gets its index files with its first append
         name = f"{self._segment.name}.index"
         yield self._facts.found("index-missing", name, f"{self._segment.name}.log has no .index", Evidence("no file", name))
@@ -171,10 +171,7 @@ class Watch:
 
     def _home_unsound(self, reading: Reading) -> np.ndarray:
         """Entries whose batch may be among those that cannot be believed: their homes are then those of the next one."""
-        unsound = np.zeros(len(self._entries), bool)
-        for first, last in reading.unsound_offsets:
-            unsound |= (self._entries["offset"] >= first) & (self._entries["offset"] <= last)
-        return unsound
+        return reading.unsound(self._entries["offset"])
 
     def _wrong(self, verdicts: np.ndarray) -> Iterator[Finding]:
         for verdict in (BEYOND, NOT_START, MISMATCH):

@@ -21,7 +21,7 @@ from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint, names, producer_snapshot, txn_index
 from kafkaviz.format.deep_scan import DeepScan
 from kafkaviz.log import file
-from kafkaviz.log.broker import CHECKPOINTS, META_PROPERTIES, Broker
+from kafkaviz.log.broker import CHECKPOINTS, META_PROPERTIES, Broker, Problem
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import METADATA_FILE, Partition
 from kafkaviz.log.segment import Segment
@@ -336,6 +336,7 @@ def of_broker(broker: Broker, version: Version) -> Iterator[Finding]:
         yield from _checkpoint(broker.path / name, version)
     yield from _properties(broker, version)
     yield from _cluster_snapshot(broker.path / BOOTSTRAP, None, version)
+    yield from (_unreadable_directory(one, version) for one in broker.problems if one.path.name not in ROOT_FILES)
     with file.failing_kindly(broker.path), os.scandir(broker.path) as entries:
         found = sorted(((entry.name, entry.is_dir()) for entry in entries), key=lambda one: one[0])
     for name, is_directory in found:
@@ -345,6 +346,16 @@ def of_broker(broker: Broker, version: Version) -> Iterator[Finding]:
             yield finding("directory-name-bad", f"{shown} is no topic-partition", evidence, file=shown, version=version)
         if not is_directory and name.removesuffix(".tmp") not in ROOT_FILES:
             yield _unknown(None, name, None, version)
+
+
+def _unreadable_directory(problem: Problem, version: Version) -> Finding:
+    """A topic-partition that could not be listed; its segments are not known."""
+    name = legible(problem.path.name)
+    consequence = "A broker that cannot read it either takes the whole log directory offline"
+    return finding(
+        "unknown-file", f"{name} could not be read: {problem.what}", Evidence(problem.what, "a directory that can be read"), partition=name,
+        file=name, version=version, consequence=consequence, next_step="Make it readable, and check again",
+    )  # fmt: skip
 
 
 def _unknown(partition: str | None, name: str, size_bytes: int | None, version: Version) -> Finding:

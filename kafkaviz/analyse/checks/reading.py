@@ -29,6 +29,7 @@ LOOKED_THROUGH_BYTES = 16 << 20  # for the next batch behind a break
 TRIED = 64  # places where the next batch may be
 MOST_BREAKS = 100
 MOST_FAULTS = 1000  # kept with Kafka's words
+MOST_UNSOUND, MOST_MISPLACED = 10_000, 1000
 MOST_OFFSET = 2**63 - 1
 MOST_RELATIVE = 2**31 - 1
 
@@ -81,6 +82,21 @@ class Reading:
     unsound_offsets: list[tuple[int, int]] = field(default_factory=list)
     end_bytes: int = 0
     tail: Tail | None = None
+
+    def unsound(self, offsets: np.ndarray) -> np.ndarray:
+        """Which of these offsets lie where nothing can be believed."""
+        if not self.unsound_offsets or not len(offsets):
+            return np.zeros(len(offsets), bool)
+        firsts, lasts = np.array(sorted(self.unsound_offsets)).T
+        before = np.searchsorted(firsts, offsets, "right") - 1
+        return (before >= 0) & (offsets <= np.maximum.accumulate(lasts)[before])
+
+    def add_unsound(self, first: int, last: int) -> None:
+        """One more stretch of offsets; a log with very many is not believed from the last of them on."""
+        if len(self.unsound_offsets) < MOST_UNSOUND:
+            self.unsound_offsets.append((first, last))
+        else:
+            self.unsound_offsets[-1] = min(first, self.unsound_offsets[-1][0]), MOST_OFFSET
 
 
 class Pass:
@@ -209,14 +225,15 @@ class Pass:
         self.reading.faults.update((one.batch_position, one) for one in faults[:room])
 
     def _end_at(self, position: int) -> None:
-        last = self._judge.last_offset
+        log, last = self._segment.log, self._judge.last_offset
         self.reading.end_bytes = position
-        self.reading.tail = tail.read(self._segment.log, position, last if last >= self._segment.base_offset else None)
+        if position < log.size_bytes and file.info(log.path).size_bytes == log.size_bytes:  # else a broker is writing: what follows is new
+            self.reading.tail = tail.read(log, position, last if last >= self._segment.base_offset else None)
 
     def _finish(self) -> None:
         """What a tail held cannot be judged by."""
         if self.reading.tail is not None or self._judge.broken:
-            self.reading.unsound_offsets.append((self._judge.last_offset + 1, MOST_OFFSET))
+            self.reading.add_unsound(self._judge.last_offset + 1, MOST_OFFSET)
 
 
 class _Judge:
@@ -250,7 +267,7 @@ class _Judge:
         """What is left."""
         yield from self._flush(0)
         if self._unsound:
-            self._reading.unsound_offsets.append((self._sound_offset + 1, MOST_OFFSET))
+            self._reading.add_unsound(self._sound_offset + 1, MOST_OFFSET)
 
     def _flush(self, keep: int) -> Iterator[Chunk]:
         if not self._count:
@@ -291,7 +308,8 @@ class _Judge:
 
     def _note(self, rows: np.ndarray, sound: np.ndarray, before: np.ndarray) -> None:
         """Remembers what was misplaced, and the offsets that cannot be judged by."""
-        for at in np.flatnonzero(rows["crc_valid"] & ~sound)[: 10 * TRIED].tolist():
+        room = MOST_MISPLACED - len(self._reading.misplaced)
+        for at in np.flatnonzero(rows["crc_valid"] & ~sound)[:room].tolist():
             earlier = np.flatnonzero(sound[:at])
             after = int(rows["last_offset"][earlier[-1]]) if len(earlier) else self._sound_offset
             self._reading.misplaced.append(Misplaced(rows[at].copy(), after))
@@ -301,6 +319,6 @@ class _Judge:
             jumps = np.diff(good, prepend=-1) > 1
             jumps[0] |= self._unsound
             for at in np.flatnonzero(jumps).tolist():
-                self._reading.unsound_offsets.append((int(lasts[at]) + 1, int(rows["base_offset"][good[at]]) - 1))
+                self._reading.add_unsound(int(lasts[at]) + 1, int(rows["base_offset"][good[at]]) - 1)
             self._sound_offset = int(lasts[-1])
         self._unsound = not sound[-1] if len(sound) else self._unsound

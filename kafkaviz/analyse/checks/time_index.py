@@ -67,7 +67,7 @@ class Watch:
         if self._segment.log is None:
             return
         if self._segment.timeindex is None:
-            yield from self._missing(reading)
+            yield from self._missing()
             return
         verdicts = self._verdicts(reading)
         zeros = list(self._length())
@@ -78,8 +78,8 @@ class Watch:
         if not zeros or zeros[-1].code == "index-unwritten-slots":
             yield from self._end(verdicts)
 
-    def _missing(self, reading: Reading) -> Iterator[Finding]:
-        if (self._facts.clean is False and not reading.end_bytes) or self._segment.index is None:
+    def _missing(self) -> Iterator[Finding]:
+        if not self._segment.log.size_bytes or self._segment.index is None:
             return  # made with the first append; or rebuilt together with the missing .index
         name, log = f"{self._segment.name}.timeindex", self._segment.log
         written = moment(log.mtime_ns // 1_000_000)
@@ -111,8 +111,7 @@ class Watch:
         deep = holds & (entries["offset"] >= homes["base_offset"]) & (entries["offset"] < homes["last_offset"])
         verdicts[deep] = np.where(self._true_records(np.flatnonzero(deep)), DEEP, OFFSET) if self._facts.may_be_deep else OFFSET
         verdicts[(verdicts <= DEEP) & (homes["newest_ms"] > times)] = MISSED
-        for first, last in reading.unsound_offsets:
-            verdicts[(entries["offset"] >= first) & (entries["offset"] <= last)] = UNKNOWN
+        verdicts[reading.unsound(entries["offset"])] = UNKNOWN
         if reading.unsound_offsets:  # the batch that has the time may be among those that cannot be believed
             verdicts[verdicts == TIMESTAMP] = np.where(homes["position"][verdicts == TIMESTAMP] >= 0, TIMESTAMP, UNKNOWN)
         return verdicts
