@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -11,6 +12,7 @@ from kafkaviz.errors import KafkavizError
 # Each is a module of kafkaviz.commands that imports only argparse at its top: `kafkaviz --help` reads them all.
 COMMANDS = ("app", "check", "dump", "ingest", "warm")
 USAGE_OR_INPUT = 2
+NO_READER = 128 + 13  # as a shell tells of SIGPIPE
 
 
 def parser() -> argparse.ArgumentParser:
@@ -30,13 +32,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; 0 done, 1 it found what it was asked to look for, 2 wrong usage or unreadable input."""
     args = parser().parse_args(argv)
     try:
-        return args.run(args)
+        status = args.run(args)
+        sys.stdout.flush()
+        return status
     except KafkavizError as error:
         print(f"kafkaviz: {error}", file=sys.stderr)
         return USAGE_OR_INPUT
     except KeyboardInterrupt:
         print("kafkaviz: stopped", file=sys.stderr)
         return INTERRUPTED
+    except BrokenPipeError:  # whoever read our output has had enough, as `| head` has
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return NO_READER
 
 
 if __name__ == "__main__":
