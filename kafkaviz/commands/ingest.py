@@ -17,7 +17,8 @@ LINE_EVERY_S, PLAIN_EVERY_S = 0.2, 5.0
 SETTLED_WITHIN_S = 10.0
 EPILOG = """\
 --json prints one object: catalog (the folder); broker, a list of {name, path, node_id, cluster_id}; read, {segments, bytes of .log};
-kept, {segments}: those that have not changed since the last run; rows, {table: number}; problems, a list of {path, what}; seconds.
+kept, {segments}: those that have not changed since the last run; rows, {table: number}; findings, {error, warning, info}: how many
+of each, null with --no-findings; problems, a list of {path, what}; seconds.
 
 On a cluster every worker must see the directories and OUT at the same paths, and have kafkaviz installed.
 
@@ -30,7 +31,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "ingest",
         help="read broker directories into a catalog",
         description="Reads every segment of the directories on Spark and writes OUT, a catalog of Parquet tables that holds these "
-        "directories and no others. Run again, it reads only what has changed. Nothing in the directories is changed.",
+        "directories and no others, with what `check` finds in them. Run again, it reads only what has changed. Nothing in the "
+        "directories is changed.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -38,6 +40,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument("--catalog", metavar="OUT", required=True, type=Path, help="the folder of the catalog; made if it is not there")
     parser.add_argument("--master", metavar="M", default="local[*]", help="the Spark master to run on (default: %(default)s)")
     parser.add_argument("--full", action="store_true", help="read everything again, also what has not changed")
+    parser.add_argument("--no-findings", dest="findings", action="store_false", help="check nothing: read the batches and indexes alone")
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
     parser.set_defaults(run=run)
 
@@ -46,13 +49,13 @@ def run(args: argparse.Namespace) -> int:
     """Runs the ingest to its end; Ctrl-C cancels it and leaves the catalog as it was."""
     from kafkaviz.pipeline.job import start_ingest
 
-    ingest = start_ingest(args.directories, args.catalog, args.master, args.full)
+    ingest = start_ingest(args.directories, args.catalog, args.master, args.full, args.findings)
     try:
         info = _watch(ingest)
     except KeyboardInterrupt:
         ingest.cancel()
         _leave(ingest)
-    result = _result(args.catalog, info, ingest)
+    result = _result(args.catalog, info, ingest, args.findings)
     print(json.dumps(result) if args.json else _words(result))
     return 0
 
@@ -92,7 +95,9 @@ def _progress_words(progress: "Progress") -> str:
     return f"reading: {done} of {total}, task {progress.done_tasks} of {progress.total_tasks}{speed}"
 
 
-def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest") -> dict:
+def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest", findings: bool) -> dict:
+    from kafkaviz.pipeline.catalog import Catalog
+
     return {
         "catalog": str(catalog),
         "broker": [
@@ -101,6 +106,7 @@ def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest") -> dict:
         "read": {"segments": ingest.done.read_segments, "bytes": ingest.done.read_bytes},
         "kept": {"segments": ingest.done.kept_segments},
         "rows": info.rows,
+        "findings": Catalog(catalog, info).severities() if findings else None,
         "problems": [{"path": str(problem.path), "what": problem.what} for problem in info.problems],
         "seconds": round(ingest.done.seconds, 3),
     }
@@ -112,6 +118,8 @@ def _words(result: dict) -> str:
     read, kept = result["read"]["segments"], result["kept"]["segments"]
     lines = [f"{result['catalog']}: {', '.join(broker['name'] for broker in result['broker'])}"]
     lines += [f"  {table:<15}{units.group(rows):>12}" for table, rows in result["rows"].items()]
+    if result["findings"]:
+        lines += [f"found {', '.join(f'{units.group(count)} {severity}' for severity, count in result['findings'].items())}"]
     lines += [f"read {units.group(read)} segments ({units.size(result['read']['bytes'])} of .log), kept {units.group(kept)}"]
     lines += [f"not read: {problem['path']}: {problem['what']}" for problem in result["problems"]]
     return "\n".join([*lines, f"in {units.duration(1000 * result['seconds'])}"])

@@ -1,7 +1,7 @@
 """A catalog: a folder of Parquet tables, and the _catalog.json that says which files are in it and what they were read from.
 
     OUT/_catalog.json
-    OUT/partitions/  segments/  batches/  offset_entries/  time_entries/   each with *.parquet
+    OUT/partitions/  segments/  batches/  offset_entries/  time_entries/  findings/  restart_steps/  checked/   each with *.parquet
 
 Readers go by _catalog.json, which one rename replaces: whatever lies there besides belongs to a run that has not ended, or
 never did. Nothing here needs Spark.
@@ -17,17 +17,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
+from kafkaviz.analyse.finding import SEVERITIES
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.broker import Problem
 from kafkaviz.pipeline.schema import TABLES
 
 if TYPE_CHECKING:
     from kafkaviz.log.broker import Broker
+    from kafkaviz.pipeline.findings import Told
 
 NAME = "_catalog.json"
-FORMAT = 2
+FORMAT = 3
 AGAIN = "run kafkaviz ingest --full"
 Stamp = tuple[int, int]  # a file's size in bytes and its mtime in ns
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a broker directory was checked, and the start that is foretold: None where that could not be told."""
+
+    assumed_version: str  # whose behaviour is told: 4.3.1
+    because: str
+    clean: bool | None = None
+    starts: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -40,7 +52,8 @@ class Source:
     node_id: str | None
     cluster_id: str | None
     directories: tuple[str, ...]  # of its partitions
-    files: Mapping[str, Stamp]  # the small files, by path from the directory
+    files: Mapping[str, Stamp]  # all but those of segments, by path from the directory
+    checked: Verdict | None = field(default=None, compare=False)  # None where the findings were left out
 
 
 @dataclass(frozen=True)
@@ -118,12 +131,41 @@ class Catalog:
             raise CannotOpen(self.path / "segments", f"has {rows.num_rows} rows for {len(info.segments)} segments", AGAIN)
         return info, rows
 
-    def is_fresh(self, brokers: "Iterable[Broker]") -> bool:
-        """Whether these directories, no more and no fewer, lie there as they were read, and the catalog's files are all there."""
+    def is_fresh(self, brokers: "Iterable[Broker]", findings: bool = False) -> bool:
+        """Whether these directories, no more and no fewer, lie there as they were read, and the catalog's files are all there.
+
+        findings: whether those must be there too.
+        """
         from kafkaviz.pipeline.inventory import inventory
 
         info = self.info
-        return inventory(brokers).is_in(info) and not lost(self.path, info)
+        return inventory(brokers).is_in(info, findings) and not lost(self.path, info)
+
+    def health(self, broker: str) -> "Told":
+        """What was found about a broker, by its name in the tables: what analyse.health.check says of it.
+
+        Raises CannotOpen of kind "missing" where the catalog was made without findings, or not of this broker.
+        """
+        from kafkaviz.pipeline.findings import told
+
+        own = [("broker", "==", broker)]
+        while True:
+            info, findings = self._read("findings", filters=own)
+            same, steps = self._read("restart_steps", filters=own)
+            if same == info:
+                break
+        source = next((one for one in info.sources if one.broker == broker), None)
+        if source is None or source.checked is None:
+            raise CannotOpen(self.path, f"holds no findings of {broker}", "make it again, with findings: kafkaviz ingest", kind="missing")
+        try:
+            return told(source.checked, findings, steps)
+        except ValueError:
+            raise CannotOpen(self.path / "findings", "holds what no check finds", AGAIN) from None
+
+    def severities(self) -> dict[str, int]:
+        """How many findings there are of each severity."""
+        told = self.table("findings", columns=["severity"])["severity"].to_pylist()
+        return {severity: told.count(severity) for severity in SEVERITIES}
 
     def _read(self, name: str, columns: Sequence[str] | None = None, filters: Any = None) -> tuple[CatalogInfo, pa.Table]:
         """The rows, and the description that named their files."""
@@ -177,7 +219,7 @@ def to_json(info: CatalogInfo) -> dict:
     return {
         "format": FORMAT,
         "kafkaviz": info.kafkaviz,
-        "sources": [vars(source) | {"path": str(source.path), "given": str(source.given)} for source in info.sources],
+        "sources": [_source_json(source) for source in info.sources],
         "tables": {table: {"rows": info.rows[table], "files": dict(files)} for table, files in info.tables.items()},
         "problems": _problems_json(info.problems),
         "segments": [_segment_json(segment) for segment in info.segments],
@@ -228,10 +270,10 @@ def _first_line(fault: Exception) -> str:
     return next(iter(str(fault).splitlines()), type(fault).__name__)
 
 
-def _is(kind: type, value: Any) -> Any:
+def _is(kind: Any, value: Any) -> Any:
     """The value, if JSON gave one of this type."""
     if not isinstance(value, kind):
-        raise TypeError(f"{value!r} is no {kind.__name__}")
+        raise TypeError(f"{value!r} is no {kind}")
     return value
 
 
@@ -242,10 +284,22 @@ def _files(table: str, found: Mapping) -> dict[str, int]:
     return {file: _is(int, rows) for file, rows in found.items()}
 
 
+def _source_json(source: Source) -> dict:
+    return vars(source) | {"path": str(source.path), "given": str(source.given), "checked": source.checked and vars(source.checked)}
+
+
 def _source(found: Mapping) -> Source:
     _is(str, found["broker"])
     paths = {"path": Path(found["path"]), "given": Path(found["given"])}
-    return Source(**(found | paths | {"directories": tuple(found["directories"]), "files": _stamps(found["files"])}))
+    lists = {"directories": tuple(found["directories"]), "files": _stamps(found["files"])}
+    return Source(**(found | paths | lists | {"checked": found["checked"] and _verdict(found["checked"])}))
+
+
+def _verdict(found: Mapping) -> Verdict:
+    version, because = _is(str, found["assumed_version"]), _is(str, found["because"])
+    if not re.fullmatch(r"\d{1,4}(\.\d{1,4}){0,3}", version):
+        raise ValueError("a version has no number")
+    return Verdict(version, because, _is(bool | None, found["clean"]), _is(bool | None, found["starts"]))
 
 
 def _segment_json(segment: StoredSegment) -> dict:

@@ -5,15 +5,23 @@ Workers share these modules' memory and start at once; each by itself would impo
 
 import gc
 
+import numpy as np
 from pyspark import daemon
 
+from kafkaviz.format.batch import HEADER, LENGTH_END
+from kafkaviz.format.deep_scan import DeepScan
 from kafkaviz.format.walk import walk
-from kafkaviz.pipeline import scan  # noqa: F401  what tasks run
+from kafkaviz.pipeline import checking, scan  # noqa: F401  what tasks run
+from kafkaviz.simulate.stored import in_memory
 
 
 def ready() -> None:
     """Loads what numba has compiled, and keeps the collector off all of this: pyspark runs it after each task, 30 ms a time."""
     walk(b"")
+    empty = np.zeros(1, HEADER)
+    empty["magic"], empty["batch_length_bytes"] = 2, HEADER.itemsize - LENGTH_END
+    with in_memory("", empty.tobytes()).opened() as read:
+        list(DeepScan(read, 0, HEADER.itemsize))
     gc.freeze()
 
 

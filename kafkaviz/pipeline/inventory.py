@@ -1,19 +1,23 @@
 """What lies in the directories now: their segments by name, size and time, to be held against what a catalog was read from."""
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kafkaviz.errors import CannotOpen
-from kafkaviz.log import archive
+from kafkaviz.format import names
+from kafkaviz.log import archive, file
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, Broker, Problem
 from kafkaviz.log.file import FileInfo, info
-from kafkaviz.log.partition import METADATA_FILE, Partition
+from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
+from kafkaviz.log.settings import SERVER_PROPERTIES
 from kafkaviz.pipeline.catalog import CatalogInfo, Source, Stamp, StoredSegment, version
 
-SMALL_FILES = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values())
+BOOTSTRAP, CLEANER_CHECKPOINT = "bootstrap.checkpoint", "cleaner-offset-checkpoint"
+SMALL_FILES = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values(), CLEANER_CHECKPOINT, BOOTSTRAP, SERVER_PROPERTIES)
 
 
 @dataclass(frozen=True)
@@ -31,12 +35,15 @@ class Inventory:
     """Every segment of some broker directories, in the order of their names."""
 
     sources: tuple[Source, ...]
+    brokers: tuple[tuple[str, Broker], ...]  # each with its name, in the order of the sources
     partitions: tuple[tuple[str, Partition], ...]  # each with its broker's name
     segments: tuple[Found, ...]
     problems: tuple[Problem, ...]
 
-    def is_in(self, catalog: CatalogInfo) -> bool:
-        """Whether the catalog was read from exactly this."""
+    def is_in(self, catalog: CatalogInfo, findings: bool = False) -> bool:
+        """Whether the catalog was read from exactly this, and, where they are asked for, holds its findings."""
+        if findings and not all(source.checked for source in catalog.sources):
+            return False
         keys = [found.stored.key for found in self.segments] == [old.key for old in catalog.segments]
         same = keys and self.sources == catalog.sources and catalog.kafkaviz == version()
         return same and all(map(_same, self.segments, catalog.segments))
@@ -62,10 +69,11 @@ class Inventory:
 def inventory(brokers: Iterable[Broker]) -> Inventory:
     """The partitions and segments of these directories."""
     brokers = _one_a_path(brokers)
-    names = _names(brokers)
-    partitions = [(name, partition) for name, broker in zip(names, brokers, strict=True) for partition in broker.partitions]
+    called = _names(brokers)
+    partitions = [(name, partition) for name, broker in zip(called, brokers, strict=True) for partition in broker.partitions]
     return Inventory(
-        tuple(_source(name, broker) for name, broker in zip(names, brokers, strict=True)),
+        tuple(_source(name, broker) for name, broker in zip(called, brokers, strict=True)),
+        tuple(zip(called, brokers, strict=True)),
         tuple(partitions),
         tuple(_found(name, partition, segment) for name, partition in partitions for segment in partition.segments),
         tuple(problem for broker in brokers for problem in broker.problems),
@@ -99,7 +107,6 @@ def _is_packed(broker: Broker) -> bool:
 
 
 def _source(name: str, broker: Broker) -> Source:
-    small = [*SMALL_FILES, *(f"{partition.directory}/{METADATA_FILE}" for partition in broker.partitions)]
     return Source(
         name,
         broker.path.resolve(),
@@ -107,8 +114,29 @@ def _source(name: str, broker: Broker) -> Source:
         broker.node_id,
         broker.cluster_id,
         tuple(partition.directory for partition in broker.partitions),
-        {file: stamp for file in small if (stamp := _stamp_of(broker.path / file))},
+        dict(_files(broker)),
     )
+
+
+def _files(broker: Broker) -> Iterator[tuple[str, Stamp]]:
+    """Every file that is no segment's and that findings may be told by, by path from the directory; of directories there the name."""
+    for partition in broker.partitions:
+        yield from ((f"{partition.directory}/{found.name}", _stamp(found)) for found in partition.others)
+    yield from ((name, stamp) for name in SMALL_FILES if (stamp := _stamp_of(broker.path / name)))
+    beside = f"../{SERVER_PROPERTIES}"
+    yield from ((beside, stamp) for stamp in [_stamp_of(broker.path / beside)] if stamp)
+    if broker.path == archive.opened(broker.source):  # else partitions were opened, and whatever lies beside them may be anything
+        yield from _beside(broker)
+
+
+def _beside(broker: Broker) -> Iterator[tuple[str, Stamp]]:
+    """What else lies in a broker directory: a start does not like everything."""
+    with suppress(CannotOpen), file.failing_kindly(broker.path), os.scandir(broker.path) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                yield from [] if names.parse_directory(entry.name) else [(f"{entry.name}/", (0, 0))]
+            elif entry.name not in SMALL_FILES and (stamp := _stamp_of(broker.path / entry.name)):
+                yield entry.name, stamp
 
 
 def _found(name: str, partition: Partition, segment: Segment) -> Found:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.pipeline import work
-from kafkaviz.pipeline.catalog import Catalog, CatalogInfo, StoredSegment, lost
+from kafkaviz.pipeline.catalog import Catalog, CatalogInfo, Source, StoredSegment, lost
+from kafkaviz.pipeline.checking import Checking, Load, Loaded
 from kafkaviz.pipeline.commit import Workplace, workplace
+from kafkaviz.pipeline.findings import findings_table, steps_table, verdict
 from kafkaviz.pipeline.inventory import Found, Inventory, inventory, is_readable
-from kafkaviz.pipeline.plan import Task, Wanted, in_one_piece, plan
+from kafkaviz.pipeline.plan import LoadTask, Task, Wanted, in_one_piece, load_tasks, plan
 from kafkaviz.pipeline.rows import codec_names
 from kafkaviz.pipeline.run import Cancelled, Done, Failed, Ingest, Progress
 from kafkaviz.pipeline.summary import SegmentRead, Summary, whole
@@ -24,17 +26,19 @@ if TYPE_CHECKING:
 __all__ = ["Cancelled", "Done", "Failed", "Ingest", "Progress", "ingest", "start_ingest"]
 
 
-def start_ingest(directories: Iterable[Path | str], catalog_path: Path | str, master: str = "local[*]", full: bool = False) -> Ingest:
+def start_ingest(
+    directories: Iterable[Path | str], catalog_path: Path | str, master: str = "local[*]", full: bool = False, findings: bool = True
+) -> Ingest:
     """Starts a run in the background and comes back at once; Ingest.wait raises whatever goes wrong.
 
     directories: broker directories or archives of them; the catalog will hold these and no others. full: reads all of them
-    again, not only what has changed since the last run.
+    again, not only what has changed since the last run. findings: checks them too, and foretells each broker's next start.
     """
     directories, catalog_path = [Path(one) for one in directories], Path(catalog_path).expanduser().absolute()
-    return Ingest(lambda run: ingest(run, directories, catalog_path, master, full))
+    return Ingest(lambda run: ingest(run, directories, catalog_path, master, full, findings))
 
 
-def ingest(run: Ingest, directories: Sequence[Path], catalog_path: Path, master: str, full: bool) -> CatalogInfo:
+def ingest(run: Ingest, directories: Sequence[Path], catalog_path: Path, master: str, full: bool, findings: bool) -> CatalogInfo:
     """All the steps of a run; the old catalog holds until the last of them."""
     brokers = [open_broker(directory) for directory in directories]
     refuse_inside(catalog_path, brokers)
@@ -42,18 +46,20 @@ def ingest(run: Ingest, directories: Sequence[Path], catalog_path: Path, master:
     with workplace(catalog_path) as place:
         old = None if full else place.old
         gone = lost(catalog_path, old) if old is not None else set()
-        if old is not None and not gone and found.is_in(old):
+        if old is not None and not gone and found.is_in(old, findings):
             run.ends("fresh", kept_segments=len(found.segments))
             return old
         known = found.known(old, gone)
-        wanted = unknown_segments(found, known)
+        checking = Checking(found, old and Catalog(catalog_path, old)) if findings else None
+        wanted, loads = to_read(found, known, checking), checking.loads() if checking else []
         staging = place.make_staging()
-        reads = read_segments(run, wanted, staging, master) if wanted else {}
+        reads = read(run, wanted, loads, staging, master, checking) if wanted or loads else {}
         run.enter("writing")
         stored, facts = put_together(place, found, known, reads)
         place.write("segments", segments_table(found.segments, facts))
         place.write("partitions", partitions_table(found.partitions, found.segments, facts))
-        info = place.commit(found.sources, stored, [*found.problems, *(problem for one in stored for problem in one.problems)])
+        sources = write_findings(place, found, checking) if checking else found.sources
+        info = place.commit(sources, stored, [*found.problems, *(problem for one in stored for problem in one.problems)])
     run.ends("done", len(wanted), sum(one.log_bytes for one in wanted), len(found.segments) - len(wanted))
     return info
 
@@ -66,31 +72,44 @@ def refuse_inside(catalog_path: Path, brokers: Iterable[Broker]) -> None:
             raise CannotOpen(catalog_path, f"lies inside {path}, which is only read", "give a folder elsewhere")
 
 
-def unknown_segments(found: Inventory, known: Sequence[int | None]) -> list[Wanted]:
-    """The segments that must be read; known: for each segment its number in the old catalog, or None."""
+def to_read(found: Inventory, known: Sequence[int | None], checking: Checking | None) -> list[Wanted]:
+    """The segments that must be read, for their rows, their findings or both.
+
+    known: for each segment its number in the old catalog, or None. checking: None where no findings are asked for.
+    """
     return [
-        Wanted(number, one.broker, one.partition.topic, one.partition.partition, one.segment)
+        Wanted(
+            number, one.broker, one.partition.topic, one.partition.partition, one.segment,
+            checking.facts(one) if checking else None, only_checked=known[number] is not None,
+        )
         for number, one in enumerate(found.segments)
-        if known[number] is None
-    ]
+        if known[number] is None or (checking and checking.lacks(one))
+    ]  # fmt: skip
 
 
-def read_segments(run: Ingest, wanted: Sequence[Wanted], staging: Path, master: str) -> dict[int, SegmentRead]:
-    """Reads the segments on Spark: what each told, by its number. Its rows lie in the staging folder.
+def read(
+    run: Ingest, wanted: Sequence[Wanted], loads: Sequence[Load], staging: Path, master: str, checking: Checking | None
+) -> dict[int, SegmentRead]:
+    """Reads the segments and loads the logs on Spark: what each segment told, by its number. Its rows lie in the staging folder.
 
     A segment that was cut where no batch starts is read a second time, in one piece.
     """
     from kafkaviz.pipeline.session import session
 
     spark = session(master)
-    reads = whole_segments(run_tasks(run, spark, plan(wanted, spark.sparkContext.defaultParallelism), staging))
+    cores = spark.sparkContext.defaultParallelism
+    told = run_tasks(run, spark, [*plan(wanted, cores), *load_tasks(loads, cores)], staging)
+    reads = whole_segments(one for one in told if isinstance(one, Summary))
     again = [one for one in wanted if reads[one.number] is None]
     if again:
         reads |= whole_segments(run_tasks(run, spark, in_one_piece(again), staging))
-    return reads
+    if checking:
+        checking.add_loads(one for one in told if isinstance(one, Loaded))
+        checking.add({number: one.checked for number, one in reads.items() if one.checked is not None})
+    return {one.number: reads[one.number] for one in wanted if not one.only_checked}
 
 
-def run_tasks(run: Ingest, spark: "SparkSession", tasks: Sequence[Task], staging: Path) -> list[Summary]:
+def run_tasks(run: Ingest, spark: "SparkSession", tasks: Sequence[Task | LoadTask], staging: Path) -> list[Summary | Loaded]:
     """One Spark job."""
     run.reads(spark, tasks)
     return work.done(spark, tasks, staging)
@@ -131,3 +150,13 @@ def stored_read(found: Found, read: SegmentRead) -> StoredSegment:
 def stored_again(found: Found, kept: StoredSegment) -> StoredSegment:
     """How the catalog will name a segment whose rows it keeps: its .txnindex may have changed."""
     return replace(kept, files=found.stored.files)
+
+
+def write_findings(place: Workplace, found: Inventory, checking: Checking) -> list[Source]:
+    """Writes all that was found, and what the next run need not find again; the sources with what became of each."""
+    healths = list(checking.healths())
+    place.write("findings", findings_table(healths))
+    place.write("restart_steps", steps_table(healths))
+    place.write("checked", checking.table())
+    verdicts = {name: verdict(health) for name, health in healths}
+    return [replace(source, checked=verdicts[source.broker]) for source in found.sources]

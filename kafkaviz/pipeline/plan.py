@@ -9,13 +9,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.batch import HEADER_BYTES, LEAST_LENGTH, LENGTH_END, rows
 from kafkaviz.log import file
 from kafkaviz.log.segment import Segment
+
+if TYPE_CHECKING:
+    from kafkaviz.pipeline.checking import Load
 
 MOST_BYTES, LEAST_BYTES = 256 << 20, 128 << 20  # of .log a task, which costs Spark about as much as reading 100 MiB
 TASKS_A_CORE = 3  # so that all cores end at about the same time
@@ -25,13 +30,18 @@ TRIES = 16  # entries looked at around each place for a cut
 
 @dataclass(frozen=True)
 class Wanted:
-    """A segment to read: its number in this run, and whose it is."""
+    """A segment to read: its number in this run, and whose it is.
+
+    facts: what its checks go by; None where it is not checked. only_checked: its rows are known.
+    """
 
     number: int
     broker: str
     topic: str
     partition: int
     segment: Segment
+    facts: Facts | None = None
+    only_checked: bool = False
 
     @property
     def log_bytes(self) -> int:
@@ -41,7 +51,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Stretch:
-    """A segment's .log from one byte to another; that from byte 0 has the indexes with it."""
+    """A segment's .log from one byte to another; that from byte 0 has the indexes and the checks with it."""
 
     wanted: Wanted
     start: int
@@ -64,6 +74,29 @@ class Task:
     def log_bytes(self) -> int:
         """The bytes of .log in it."""
         return sum(stretch.stop - stretch.start for stretch in self.stretches)
+
+
+@dataclass(frozen=True)
+class LoadTask:
+    """What one Spark task foretells: what a start would do to some logs."""
+
+    loads: tuple["Load", ...]
+    log_bytes: int = 0  # as of a Task; what a load reads of a .log, a task with its segment in it has read
+
+
+def load_tasks(loads: Sequence["Load"], cores: int) -> list[LoadTask]:
+    """The tasks that load these logs: few of large ones, many of small ones, so that all take about as long."""
+    costs = [_load_cost(load) for load in loads]
+    target = min(max(sum(costs) // (cores * TASKS_A_CORE), LEAST_BYTES), MOST_BYTES)
+    tasks: list[list[Load]] = []
+    left = 0
+    for load, cost in zip(loads, costs, strict=True):
+        if not tasks or cost > left:
+            tasks.append([])
+            left = target
+        tasks[-1].append(load)
+        left -= cost
+    return [LoadTask(tuple(task)) for task in tasks]
 
 
 def plan(wanted: Sequence[Wanted], cores: int) -> list[Task]:
@@ -92,12 +125,19 @@ def cuts(segment: Segment, target_bytes: int) -> list[int]:
     return sorted({position for position in found if position is not None})
 
 
+def _load_cost(load: "Load") -> int:
+    """About the bytes that a start reads: of the segments that it would recover, and something for each that it opens."""
+    live = load.log.partition.live
+    read = [] if load.clean else [one.log.size_bytes for one in live if one.base_offset >= load.log.recovery_point or one is live[-1]]
+    return SEGMENT_COST_BYTES * (1 + len(live)) + sum(read)
+
+
 def _packed(wanted: Iterable[Wanted], target_bytes: int) -> Iterator[list[Stretch]]:
     """Small segments together, in order; the stretches of one that was cut alone, so that their files can be dropped alone."""
     together: list[Stretch] = []
     cost = 0
     for one in wanted:
-        edges = [0, *cuts(one.segment, target_bytes), one.log_bytes]
+        edges = [0, *([] if one.only_checked else cuts(one.segment, target_bytes)), one.log_bytes]
         if len(edges) > 2:
             yield from ([Stretch(one, start, stop)] for start, stop in pairwise(edges))
             continue

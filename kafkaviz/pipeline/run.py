@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.pipeline.catalog import CatalogInfo
-from kafkaviz.pipeline.plan import Task
+from kafkaviz.pipeline.plan import LoadTask, Task
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,7 +63,7 @@ class Ingest:
         self._steps = steps
         self._started_at = time.monotonic()
         self._spark: SparkSession | None = None
-        self._tasks: list[Task] = []
+        self._tasks: list[Task | LoadTask] = []
         self._reading_since = 0.0
         self._state, self._turn = "starting", threading.Lock()
         self._info: CatalogInfo | None = None
@@ -126,7 +126,7 @@ class Ingest:
                 raise Cancelled("the run was cancelled")
             self._state = state
 
-    def reads(self, spark: "SparkSession", tasks: Sequence[Task]) -> None:
+    def reads(self, spark: "SparkSession", tasks: Sequence[Task | LoadTask]) -> None:
         """For the steps: these tasks follow those that were read before, as jobs of this run's group."""
         self._spark = spark
         spark.sparkContext.setJobGroup(self.group, "kafkaviz ingest", interruptOnCancel=True)
@@ -149,7 +149,7 @@ class Ingest:
         finally:
             self._over.set()
 
-    def _ended(self, tasks: Sequence[Task]) -> int:
+    def _ended(self, tasks: Sequence[Task | LoadTask]) -> int:
         """The number of tasks that Spark has seen end."""
         tracker = self._spark.sparkContext.statusTracker()
         try:

@@ -1,5 +1,6 @@
 """What a task does: one pass over each of its stretches; the rows go to Parquet files aside, one summary a stretch comes back.
 
+A segment's checks follow the rows of its first stretch, in the same task: they read it whole, while it is in the page cache.
 Rows never leave the worker: the way through the JVM would cost them more processes and more memory than reading does.
 """
 
@@ -12,6 +13,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
+from kafkaviz.analyse.checks import segment as checks
+from kafkaviz.analyse.checks import stored
 from kafkaviz.analyse.infer import IntervalEvidence
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import Problem
@@ -84,8 +87,10 @@ class RowFile:
 
 
 def _stretch(stretch: Stretch, files: Mapping[str, RowFile]) -> Summary:
-    """One pass over a stretch; the first of a segment has the rows of its indexes too."""
+    """One pass over a stretch; the first of a segment has the rows of its indexes and its checks too."""
     wanted, problems = stretch.wanted, []
+    if wanted.only_checked:
+        return Summary(wanted.number, stretch.start, stretch.stop, None, checked=_checked(stretch))
     segment = replace(wanted.segment)  # a copy, forgotten with what it has read of its indexes
     files = files if segment.in_use else {}  # a .deleted, .cleaned or .swap repeats rows that another file has, or had
     first_rows = {name: file.rows for name, file in files.items()}
@@ -93,7 +98,13 @@ def _stretch(stretch: Stretch, files: Mapping[str, RowFile]) -> Summary:
     slots = _slots(wanted, segment, offsets, files, problems) if stretch.start == 0 else Slots()
     log = _log(stretch, segment, _by_position(offsets), files.get("batches"), problems)
     spans = {name: span for name, file in files.items() if (span := file.span(first_rows[name]))}
-    return Summary(wanted.number, stretch.start, stretch.stop, *log, slots, spans, tuple(problems))
+    return Summary(wanted.number, stretch.start, stretch.stop, *log, slots, spans, tuple(problems), _checked(stretch))
+
+
+def _checked(stretch: Stretch) -> str | None:
+    """The findings about the whole segment, as text; None where none are wanted, or another stretch tells them."""
+    facts = stretch.wanted.facts
+    return None if facts is None or stretch.start else stored.to_json(checks.check(stretch.wanted.segment, facts))
 
 
 def _log(

@@ -90,11 +90,54 @@ TIME_ENTRIES = pa.schema([
     ("relative_offset", LONG),
     ("offset", LONG),
 ])
+FINDINGS = pa.schema([  # topic and partition are null where it is about the broker directory itself
+    *PARTITION,
+    ("code", STRING),
+    ("severity", STRING),  # error, warning, info
+    ("file", STRING),  # relative to the broker directory
+    ("position", LONG),
+    ("length", LONG),
+    ("evidence", STRING),  # found and expected, in one line
+    ("consequence", STRING),
+    ("next_step", STRING),
+    ("directory", STRING),
+    ("message", STRING),
+    ("reference", STRING),
+    ("evidence_found", STRING),
+    ("evidence_expected", STRING),
+    ("found_hex", STRING),
+    ("expected_hex", STRING),
+])
+RESTART_STEPS = pa.schema([  # what the next start of the broker does, in its order
+    *PARTITION,
+    ("directory", STRING),
+    ("segment_base_offset", LONG),  # null where the step concerns no one segment
+    ("action", STRING),  # truncate, rebuild, delete, keep, fail
+    ("cause", STRING),
+    ("why", STRING),
+    ("file", STRING),
+    ("from_position", LONG),
+    ("bytes", LONG),
+    ("error", STRING),
+    ("way_out", STRING),
+])
+CHECKED = pa.schema([  # what the next run need not find again; read by kafkaviz alone
+    *PARTITION,
+    ("directory", STRING),
+    ("base_offset", LONG),  # null: what a start does to the directory
+    ("suffix", STRING),
+    ("digest", STRING),  # of all it was found by
+    ("json", STRING),
+])
 TABLES: dict[str, pa.Schema] = {
     "partitions": PARTITIONS,
     "segments": SEGMENTS,
     "batches": BATCHES,
     "offset_entries": OFFSET_ENTRIES,
     "time_entries": TIME_ENTRIES,
+    "findings": FINDINGS,
+    "restart_steps": RESTART_STEPS,
+    "checked": CHECKED,
 }
 ROW_TABLES = ("batches", "offset_entries", "time_entries")  # written by the tasks, where the files are read
+FOUND_TABLES = ("findings", "restart_steps", "checked")  # empty where a run was told to leave the findings out

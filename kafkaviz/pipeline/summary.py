@@ -25,7 +25,8 @@ class Slots:
 class Summary:
     """What the pass over a stretch found, and where it wrote the rows.
 
-    end_position: where the scan ended; None if there is no .log. problems: the files that could not be read.
+    end_position: where the scan ended; None if there is no .log. problems: the files that could not be read. checked: what the
+    checks of the segment found, as checks.stored.to_json has it; the first stretch tells.
     """
 
     number: int  # of the segment in this run
@@ -37,6 +38,7 @@ class Summary:
     slots: Slots = field(default_factory=Slots)
     spans: Mapping[str, Span] = field(default_factory=dict)  # by table
     problems: tuple[Problem, ...] = ()
+    checked: str | None = None
 
     @property
     def ended_at_stop(self) -> bool:
@@ -54,6 +56,7 @@ class SegmentRead:
     end_position: int | None
     spans: Mapping[str, tuple[Span, ...]]  # by table, in order
     problems: tuple[Problem, ...]  # one a file, though several stretches may have met it
+    checked: str | None = None
 
 
 def whole(summaries: Iterable[Summary]) -> SegmentRead | None:
@@ -69,4 +72,5 @@ def whole(summaries: Iterable[Summary]) -> SegmentRead | None:
         summaries[-1].end_position,
         {table: found for table, found in spans.items() if found},
         tuple({problem.path: problem for summary in summaries for problem in summary.problems}.values()),
+        summaries[0].checked,
     )

@@ -1,4 +1,4 @@
-"""The tasks of a run, handed to Spark's workers; each sends back one summary a stretch.
+"""The tasks of a run, handed to Spark's workers; each sends back one summary a stretch, or one answer a log to load.
 
 An RDD, since nothing here is a table: tasks go out as Python values and a few summaries come back, while the rows lie in
 Parquet files already. The way through a DataFrame would load Spark's planner first, 2 s of a run's start, and a data
@@ -14,21 +14,29 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from kafkaviz.pipeline.plan import Task
+    from kafkaviz.pipeline.checking import Loaded
+    from kafkaviz.pipeline.plan import LoadTask, Task
     from kafkaviz.pipeline.summary import Summary
 
 
-def done(spark: "SparkSession", tasks: Sequence["Task"], staging: Path) -> list["Summary"]:
-    """Runs the tasks as one Spark job, a partition a task: their summaries, in the order of the tasks.
+def done(spark: "SparkSession", tasks: Sequence["Task | LoadTask"], staging: Path) -> list["Summary | Loaded"]:
+    """Runs the tasks as one Spark job, a partition a task: what each tells, in the order of the tasks.
 
     staging: the run's own folder, which every worker sees at the same path.
     """
     work = spark.sparkContext.parallelize(tasks, len(tasks))
-    return list(chain.from_iterable(work.mapPartitions(partial(_summaries, staging)).collect()))
+    return list(chain.from_iterable(work.mapPartitions(partial(_told, staging)).collect()))
 
 
-def _summaries(staging: Path, tasks: Iterator["Task"]) -> Iterator[list["Summary"]]:
-    """Runs in a worker; a task's summaries count once its files are closed."""
+def do(task: "Task | LoadTask", staging: Path) -> list["Summary | Loaded"]:
+    """One task, in this process."""
+    from kafkaviz.pipeline.checking import loaded
+    from kafkaviz.pipeline.plan import LoadTask
     from kafkaviz.pipeline.scan import scan
 
-    return (scan(task, staging) for task in tasks)
+    return [loaded(load) for load in task.loads] if isinstance(task, LoadTask) else scan(task, staging)
+
+
+def _told(staging: Path, tasks: Iterator["Task | LoadTask"]) -> Iterator[list["Summary | Loaded"]]:
+    """Runs in a worker; a task's summaries count once its files are closed."""
+    return (do(task, staging) for task in tasks)

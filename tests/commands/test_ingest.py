@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.__main__ import main
+from kafkaviz.analyse.health import check
 from kafkaviz.pipeline import catalog, job
 from tests.pipeline.made import write_broker
 
@@ -43,24 +44,29 @@ def test_the_summary_goes_to_stdout(broker, out, in_process, capsys):
     assert main(["ingest", str(broker), "--catalog", str(out)]) == 0
     told = capsys.readouterr().out.splitlines()
     assert told[0] == f"{out}: made"
-    assert [line.split() for line in told[1:6]] == [
-        ["partitions", "1"], ["segments", "2"], ["batches", "11"], ["offset_entries", "9"], ["time_entries", "9"]
+    counts = check(broker).counts
+    assert [line.split() for line in told[1:9]] == [
+        ["partitions", "1"], ["segments", "2"], ["batches", "11"], ["offset_entries", "9"], ["time_entries", "9"],
+        ["findings", str(sum(counts.values()))], ["restart_steps", str(len(check(broker).restart.steps))], ["checked", "3"],
     ]  # fmt: skip
-    assert told[6] == "read 2 segments (1.19 KiB of .log), kept 0"
-    assert told[7].startswith("in ")
+    assert told[9] == f"found {counts['error']} error, {counts['warning']} warning, {counts['info']} info"
+    assert told[10] == "read 2 segments (1.19 KiB of .log), kept 0"
+    assert told[11].startswith("in ")
 
 
 def test_json_is_one_object(broker, out, in_process, capsys):
     """Everything that --help says, and nothing else on stdout."""
     assert main(["ingest", str(broker), "--catalog", str(out), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told.pop("seconds") > 0
+    told, health = json.loads(capsys.readouterr().out), check(broker)
+    assert told.pop("seconds") > 0 and health.counts["error"] > 0
     assert told == {
         "catalog": str(out),
         "broker": [{"name": "made", "path": str(broker), "node_id": "7", "cluster_id": "made"}],
         "read": {"segments": 2, "bytes": 1220},
         "kept": {"segments": 0},
-        "rows": {"partitions": 1, "segments": 2, "batches": 11, "offset_entries": 9, "time_entries": 9},
+        "rows": {"partitions": 1, "segments": 2, "batches": 11, "offset_entries": 9, "time_entries": 9}
+        | {"findings": len(health.findings), "restart_steps": len(health.restart.steps), "checked": 3},
+        "findings": health.counts,
         "problems": [],
     }
     main(["ingest", str(broker), "--catalog", str(out), "--json"])
@@ -68,6 +74,18 @@ def test_json_is_one_object(broker, out, in_process, capsys):
     assert (again["read"], again["kept"]) == ({"segments": 0, "bytes": 0}, {"segments": 2})
     main(["ingest", str(broker), "--catalog", str(out), "--json", "--full"])
     assert json.loads(capsys.readouterr().out)["read"] == {"segments": 2, "bytes": 1220}
+
+
+def test_findings_can_be_left_out(broker, out, in_process, capsys):
+    """Nothing is said of them; the next run without that option adds them, and reads the segments for it."""
+    assert main(["ingest", str(broker), "--catalog", str(out), "--no-findings", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["findings"] is None and (told["rows"]["findings"], told["rows"]["checked"]) == (0, 0)
+    main(["ingest", str(broker), "--catalog", str(out), "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert told["findings"] == check(broker).counts and told["read"]["segments"] == 2
+    main(["ingest", str(broker), "--catalog", str(out), "--no-findings", "--full"])
+    assert "found " not in capsys.readouterr().out
 
 
 def test_what_could_not_be_read_is_said(broker, out, in_process, capsys, monkeypatch):

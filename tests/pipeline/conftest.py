@@ -8,8 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from kafkaviz.pipeline import job
-from kafkaviz.pipeline.scan import scan
+from kafkaviz.pipeline import job, work
 
 TESTED = "local[2]"
 
@@ -46,14 +45,15 @@ def in_process(monkeypatch) -> Callable[..., job.Ingest]:
     return _ingest
 
 
-def _ingest(*directories: Path, catalog: Path, master: str = TESTED, full: bool = False) -> job.Ingest:
-    run = job.start_ingest(directories, catalog, master, full)
+def _ingest(*directories: Path, catalog: Path, master: str = TESTED, full: bool = False, findings: bool = False) -> job.Ingest:
+    """Without findings, for tests of the rows: test_findings asks for them."""
+    run = job.start_ingest(directories, catalog, master, full, findings)
     run.wait()
     return run
 
 
 def _run_here(run: job.Ingest, spark: object, tasks: list, staging: Path) -> list:
-    return [summary for task in tasks for summary in scan(pickle.loads(pickle.dumps(task)), staging)]
+    return [told for task in tasks for told in work.do(pickle.loads(pickle.dumps(task)), staging)]
 
 
 @pytest.fixture

@@ -10,14 +10,15 @@ import pytest
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.broker import Problem
 from kafkaviz.pipeline import catalog
-from kafkaviz.pipeline.catalog import CatalogInfo, FirstBatch, Source, Span, StoredSegment, from_json, to_json
+from kafkaviz.pipeline.catalog import CatalogInfo, FirstBatch, Source, Span, StoredSegment, Verdict, from_json, to_json
 from kafkaviz.pipeline.inventory import inventory
 from kafkaviz.pipeline.schema import TABLES
 from tests.pipeline.made import write_broker
 
+VERDICT = Verdict("4.3.1", "its traces", False, True)
 INFO = CatalogInfo(
     "0.1.0",
-    (Source("b", Path("/data/b"), Path("/data/b.tar.gz"), "1", None, ("t-0",), {"meta.properties": (88, 17)}),),
+    (Source("b", Path("/data/b"), Path("/data/b.tar.gz"), "1", None, ("t-0",), {"meta.properties": (88, 17)}, VERDICT),),
     {table: {} for table in TABLES} | {"batches": {"batches-x.parquet": 3}},
     (
         StoredSegment(
@@ -105,7 +106,10 @@ def test_no_catalog_is_said(tmp_path):
     assert raised.value.kind == "missing"
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format": 2}', "[" * 100_000, "\xff", "9" * 10_000, '{"format": 2, "sources": 3}'])
+NONE = ("", "{", "[]", "{}", f'{{"format": {catalog.FORMAT}}}', "[" * 100_000, "\xff", "9" * 10_000)
+
+
+@pytest.mark.parametrize("text", [*NONE, f'{{"format": {catalog.FORMAT}, "sources": 3}}'])
 def test_a_broken_description_is_one_line(tmp_path, text):
     """Not a traceback out of somebody's JSON."""
     (tmp_path / "_catalog.json").write_text(text, "latin-1")

@@ -15,7 +15,7 @@ from kafkaviz.log import archive, file
 from kafkaviz.log.broker import Problem, open_broker
 from kafkaviz.pipeline import catalog, job
 from kafkaviz.pipeline import plan as plan_module
-from kafkaviz.pipeline.schema import TABLES
+from kafkaviz.pipeline.schema import FOUND_TABLES, TABLES
 from tests.pipeline.made import log_bytes, write_broker, write_segment
 from tests.pipeline.plain_rows import tables
 
@@ -46,7 +46,7 @@ def in_order(found: list[dict]) -> list[dict]:
 def assert_catalog_holds(out: Path, *directories: Path) -> None:
     """The catalog's rows are those of the in-process reader, its files are all there is, and each is named with its rows."""
     expected = [tables(open_broker(directory), directory.name) for directory in directories]
-    for table in TABLES:
+    for table in [one for one in TABLES if one not in FOUND_TABLES]:
         assert rows(out, table) == in_order([row for one in expected for row in one[table]])
     named = catalog.read(out).info.tables
     for table in TABLES:
@@ -285,7 +285,7 @@ def test_a_wrong_cut_is_read_again_in_one_piece(broker, in_process, out, monkeyp
     assert_catalog_holds(out, broker)
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", [one for one in TABLES if one not in FOUND_TABLES])
 def test_what_the_catalog_has_lost_is_read_again(broker, in_process, out, table):
     """Somebody deleted a Parquet file: the run does not say that nothing has changed."""
     in_process(broker, catalog=out)

@@ -18,7 +18,7 @@ from kafkaviz.pipeline import catalog, job, work
 from kafkaviz.pipeline import plan as plan_module
 from kafkaviz.pipeline.commit import Workplace
 from kafkaviz.pipeline.plan import Task, Wanted, in_one_piece
-from kafkaviz.pipeline.schema import TABLES
+from kafkaviz.pipeline.schema import FOUND_TABLES, TABLES
 from tests.pipeline.dying import DiesOnce
 from tests.pipeline.made import write_broker
 from tests.pipeline.plain_rows import tables
@@ -72,7 +72,7 @@ def test_eight_brokers_are_what_kafka_and_the_in_process_reader_say(shared, data
     on_spark(*archives, catalog=out)
     assert_counts(out, expected, set(expected["brokers"]))
     twins = [tables(open_broker(archive), archive.name.removesuffix(".tar.gz")) for archive in archives]
-    for table in TABLES:
+    for table in [one for one in TABLES if one not in FOUND_TABLES]:
         assert rows(out, table) == in_order([row for twin in twins for row in twin[table]])
 
 

@@ -1,0 +1,91 @@
+"""The tables findings and restart_steps: rows of what was found about a broker, and those values again from the rows."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from kafkaviz.analyse.finding import CODES, SEVERITIES, Evidence, Finding
+from kafkaviz.analyse.health import Assumed, Health
+from kafkaviz.analyse.plain import plain_of, value_of
+from kafkaviz.analyse.restart import Restart, Step
+from kafkaviz.format import names
+from kafkaviz.pipeline.catalog import Verdict
+from kafkaviz.pipeline.schema import FINDINGS, RESTART_STEPS
+from kafkaviz.simulate.steps import ACTIONS, CAUSES
+from kafkaviz.units import legible
+
+SAME = ("code", "severity", "file", "position", "length", "message", "consequence", "next_step", "reference")  # columns of that name
+STEP_COLUMNS = {"directory": "partition", "segment_base_offset": "segment", "bytes": "size_bytes"}  # those that a step calls otherwise
+
+
+class Told(NamedTuple):
+    """What a catalog says of a broker: analyse.health.Health(broker, *told) is what a check of it gives."""
+
+    version: Assumed
+    findings: tuple[Finding, ...]
+    restart: Restart | None
+
+
+def findings_table(healths: Iterable[tuple[str, Health]]) -> pa.Table:
+    """A row a finding, the worst of a broker first; each health comes with the broker's name."""
+    rows = [_owner(name, one.partition) | _finding_row(one) for name, health in healths for one in health.findings]
+    return pa.Table.from_pylist([_readable(row) for row in rows], FINDINGS)
+
+
+def steps_table(healths: Iterable[tuple[str, Health]]) -> pa.Table:
+    """A row a step of each broker's next start, in its order."""
+    known = [(name, health.restart) for name, health in healths if health.restart is not None]
+    rows = [_owner(name, step.partition) | _step_row(step) for name, restart in known for step in restart.steps]
+    return pa.Table.from_pylist([_readable(row) for row in rows], RESTART_STEPS)
+
+
+def verdict(health: Health) -> Verdict:
+    """What _catalog.json says of it."""
+    told = health.restart
+    return Verdict(health.version.text, health.version.because, told and told.clean, told and told.starts)
+
+
+def told(verdict: Verdict, findings: pa.Table, steps: pa.Table) -> Told:
+    """The values again, of the rows of one broker; ValueError where a row holds none."""
+    version = tuple(map(int, verdict.assumed_version.split(".")))
+    done = tuple(_step(row) for row in steps.to_pylist())
+    restart = None if verdict.starts is None else Restart(bool(verdict.clean), verdict.starts, done)
+    return Told(Assumed(version, verdict.because), tuple(_finding(row) for row in findings.to_pylist()), restart)
+
+
+def _owner(broker: str, directory: str | None) -> dict:
+    """The leading columns, and the directory."""
+    name = directory and names.parse_directory(directory)
+    partition = {"topic": name.topic, "partition": name.partition} if name else {}
+    return {"broker": broker, "directory": directory, **partition}
+
+
+def _finding_row(one: Finding) -> dict:
+    evidence = one.evidence
+    row = {name: getattr(one, name) for name in SAME} | {"evidence": evidence.text, "evidence_found": evidence.found}
+    return row | {"evidence_expected": evidence.expected, "found_hex": evidence.found_hex, "expected_hex": evidence.expected_hex}
+
+
+def _finding(row: dict) -> Finding:
+    evidence = Evidence(row["evidence_found"], row["evidence_expected"], row["found_hex"], row["expected_hex"])
+    found = Finding(partition=row["directory"], evidence=evidence, **{name: row[name] for name in SAME})
+    if found.code not in CODES or found.severity not in SEVERITIES:
+        raise ValueError(f"{found.code}, {found.severity} is no finding")
+    return value_of(Finding, plain_of(found))
+
+
+def _step_row(step: Step) -> dict:
+    return {name: getattr(step, STEP_COLUMNS.get(name, name)) for name in RESTART_STEPS.names[3:]}
+
+
+def _step(row: dict) -> Step:
+    step = Step(**{STEP_COLUMNS.get(name, name): row[name] for name in RESTART_STEPS.names[3:]})
+    if step.action not in ACTIONS or step.cause not in CAUSES:
+        raise ValueError(f"{step.action}, {step.cause} is no step of a start")
+    return value_of(Step, plain_of(step))
+
+
+def _readable(row: dict) -> dict:
+    """A row whose texts are UTF-8: the name of a stray directory may be none."""
+    return {name: legible(value) if isinstance(value, str) else value for name, value in row.items()}

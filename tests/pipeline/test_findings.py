@@ -1,0 +1,375 @@
+"""Findings by way of the catalog are those of a check in process, however little of a directory was read for them."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from kafkaviz.analyse import health
+from kafkaviz.errors import CannotOpen
+from kafkaviz.log import file
+from kafkaviz.log.broker import CLEAN_SHUTDOWN, open_broker
+from kafkaviz.pipeline import catalog, job
+from kafkaviz.pipeline import plan as plan_module
+from kafkaviz.pipeline.schema import FINDINGS, FOUND_TABLES, RESTART_STEPS
+from tests.pipeline.made import log_bytes, write_broker, write_segment
+from tests.pipeline.test_job import assert_catalog_holds, opened_files, touch
+
+
+@pytest.fixture
+def out(tmp_path) -> Path:
+    """Where the catalog goes."""
+    return tmp_path / "catalog"
+
+
+@pytest.fixture
+def broker(tmp_path) -> Path:
+    """Two topic-partitions of three segments each, stopped cleanly; what their batches hold makes no sense."""
+    directory = write_broker(tmp_path / "made", {"a-0": [[100] * 5, [120] * 6, [140] * 7], "b-1": [[90] * 8, [95] * 9, [80] * 4]})
+    (directory / CLEAN_SHUTDOWN).touch()
+    return directory
+
+
+@pytest.fixture
+def copied(killed, tmp_path) -> Path:
+    """Partitions of a real broker that was killed, to be changed."""
+    return shutil.copytree(killed, tmp_path / "killed")
+
+
+def assert_told(out: Path, *directories: Path) -> None:
+    """The catalog says of each directory what a check of it says, and its tables hold that and nothing else."""
+    read, rows = catalog.read(out), {"findings": 0, "restart_steps": 0}
+    for directory in directories:
+        found = open_broker(directory)
+        told, expected = read.health(read_name(read, directory)), health.check(found)
+        assert told.findings == expected.findings
+        assert told.restart == expected.restart
+        assert health.Health(found, *told) == expected
+        rows["findings"] += len(expected.findings)
+        rows["restart_steps"] += len(expected.restart.steps) if expected.restart else 0
+    assert {table: read.info.rows[table] for table in rows} == rows
+
+
+def read_name(read: catalog.Catalog, directory: Path) -> str:
+    return next(one.broker for one in read.info.sources if directory.resolve() in (one.path, one.given.resolve()))
+
+
+@pytest.mark.parametrize("sample", ["clean", "killed", "damaged"])
+def test_findings_are_those_of_a_check_in_process(sample, request, in_process, out):
+    """Of three real brokers: findings in their order, steps of the next start, and the release that is assumed."""
+    directory = request.getfixturevalue(sample)
+    in_process(directory, catalog=out, findings=True)
+    assert_told(out, directory)
+    assert_catalog_holds(out, directory)
+    assert len(catalog.read(out).health(directory.name).findings) > 5
+
+
+def test_findings_on_spark_are_the_same(clean, killed, damaged, on_spark, out, fingerprint):
+    """Three brokers in one catalog, by Spark's workers; the directories are as they were, and the progress ends where it should."""
+    before = [fingerprint(directory) for directory in (clean, killed, damaged)]
+    run = on_spark(clean, killed, damaged, catalog=out, findings=True)
+    assert_told(out, clean, killed, damaged)
+    assert [fingerprint(directory) for directory in (clean, killed, damaged)] == before
+    progress = run.progress()
+    assert (progress.state, progress.done_tasks, progress.done_bytes) == ("done", progress.total_tasks, run.done.read_bytes)
+    assert on_spark(clean, killed, damaged, catalog=out, findings=True).progress().state == "fresh"
+
+
+@pytest.mark.slow
+def test_findings_of_eight_brokers_are_the_same(shared, on_spark, out):
+    """2.8.2 to 4.3.1, clean, killed, restarted, damaged."""
+    archives = sorted((shared / "data").glob("kafka-*.tar.gz"))
+    archives = [archive for archive in archives if not archive.name.endswith(".expected.tar.gz")]
+    assert len(archives) == 8
+    on_spark(*archives, catalog=out, findings=True)
+    assert_told(out, *archives)
+
+
+def test_the_columns_are_those_that_are_promised(killed, in_process, out):
+    """Those who read the tables without kafkaviz find the place of a finding in topic, partition, file and bytes."""
+    in_process(killed, catalog=out, findings=True)
+    assert FINDINGS.names[:11] == [
+        "broker", "topic", "partition", "code", "severity", "file", "position", "length", "evidence", "consequence", "next_step",
+    ]  # fmt: skip
+    expected = health.check(killed)
+    rows = catalog.read(out).table("findings").to_pylist()
+    for row, one in zip(rows, expected.findings, strict=True):
+        assert (row["broker"], row["code"], row["file"], row["position"], row["length"]) == (
+            killed.name, one.code, one.file, one.position, one.length,
+        )  # fmt: skip
+        assert row["evidence"] == one.evidence.text and row["directory"] == one.partition
+        assert (f"{row['topic']}-{row['partition']}" if row["topic"] else None) == one.partition
+    steps = catalog.read(out).table("restart_steps").to_pylist()
+    assert RESTART_STEPS.names[3:6] == ["directory", "segment_base_offset", "action"]
+    told = [(row["directory"], row["segment_base_offset"], row["action"], row["from_position"], row["bytes"]) for row in steps]
+    assert told == [(one.partition, one.segment, one.action, one.from_position, one.size_bytes) for one in expected.restart.steps]
+    (source,) = catalog.read(out).info.sources
+    assert vars(source.checked) == {
+        "assumed_version": expected.version.text, "because": expected.version.because, "clean": False, "starts": expected.restart.starts,
+    }  # fmt: skip
+
+
+def test_an_unchanged_directory_is_not_read(broker, in_process, out, monkeypatch, fingerprint):
+    """The second run starts no Spark and opens no file of it."""
+    in_process(broker, catalog=out, findings=True)
+    before = fingerprint(out)
+    monkeypatch.setattr("kafkaviz.pipeline.session.session", lambda master: pytest.fail("Spark was started"))
+    monkeypatch.setattr(health, "plan", lambda broker: pytest.fail("a check was planned"))
+    with opened_files(monkeypatch) as opened:
+        run = in_process(broker, catalog=out, findings=True)
+    assert run.progress().state == "fresh" and opened == []
+    assert {name: facts for name, facts in fingerprint(out).items() if facts != before[name]}.keys() <= {"_catalog.lock"}
+    assert catalog.read(out).is_fresh([open_broker(broker)], findings=True)
+
+
+def test_a_touched_segment_is_read_alone(broker, in_process, out, monkeypatch):
+    """The findings are those of a full check. Of the others at most the partition's active .log is opened, whose end a start reads."""
+    in_process(broker, catalog=out, findings=True)
+    touch(broker / "a-0" / f"{10:020d}.log")
+    with opened_files(monkeypatch) as opened:
+        run = in_process(broker, catalog=out, findings=True)
+    assert {name for name in opened if name.endswith(".log")} - {f"a-0/{22:020d}.log"} == {f"a-0/{10:020d}.log"}
+    assert not [name for name in opened if name.startswith("b-1/")]
+    assert (run.done.read_segments, run.done.kept_segments) == (1, 5)
+    assert_told(out, broker)
+    assert_catalog_holds(out, broker)
+
+
+def test_many_small_changes_end_where_a_full_check_does(copied, in_process, out):
+    """A file cut, one grown, one gone, one added, one renamed; each time the catalog says what a check says."""
+    in_process(copied, catalog=out, findings=True)
+    logs = sorted(copied.glob("*/*.log"), key=lambda path: -path.stat().st_size)
+    with open(logs[0], "r+b") as log:
+        log.truncate(logs[0].stat().st_size - 7)
+    in_process(copied, catalog=out, findings=True)
+    assert_told(out, copied)
+    with open(logs[1], "ab") as log:
+        log.write(bytes(100))
+    logs[2].with_suffix(".index").unlink(missing_ok=True)
+    in_process(copied, catalog=out, findings=True)
+    assert_told(out, copied)
+    write_segment(copied / "new-0", [100] * 3)
+    logs[2].rename(logs[2].with_name(logs[2].name + ".deleted"))
+    in_process(copied, catalog=out, findings=True)
+    assert_told(out, copied)
+    before = catalog.read(out).info.rows
+    in_process(copied, catalog=out, findings=True, full=True)
+    assert catalog.read(out).info.rows == before
+    assert_told(out, copied)
+
+
+def test_the_marker_of_a_clean_stop_changes_findings(broker, in_process, out):
+    """Without it segments are judged otherwise: they are checked again, and their rows stay where they were."""
+    in_process(broker, catalog=out, findings=True)
+    before = catalog.read(out)
+    codes = [{one.code for one in before.health("made").findings}]
+    (broker / CLEAN_SHUTDOWN).unlink()
+    run = in_process(broker, catalog=out, findings=True)
+    assert run.done.read_segments == 6
+    after = catalog.read(out)
+    assert {table: after.info.tables[table] for table in ("batches", "offset_entries")} == {
+        table: before.info.tables[table] for table in ("batches", "offset_entries")
+    }
+    assert_told(out, broker)
+    assert_catalog_holds(out, broker)
+    codes.append({one.code for one in after.health("made").findings})
+    assert "unclean-shutdown" in codes[1] - codes[0]
+    assert (before.info.sources[0].checked.clean, after.info.sources[0].checked.clean) == (True, False)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    ["a-0/partition.metadata", "a-0/leader-epoch-checkpoint", "b-1/stranger", "strange-name-", "server.properties", "unknown.txt",
+     "recovery-point-offset-checkpoint", "cleaner-offset-checkpoint", f"a-0/{10:020d}.snapshot", f"a-0/{10:020d}.txnindex",
+     "../server.properties"],
+)  # fmt: skip
+def test_whatever_findings_depend_on_is_noticed(broker, in_process, out, changed):
+    """A small file or a directory that appears: the catalog is out of date, and then says what a check says."""
+    in_process(broker, catalog=out, findings=True)
+    properties = "log.retention.ms=1000\nlog.cleanup.policy=compact\n"
+    text = {"server.properties": properties, "recovery-point-offset-checkpoint": "0\n1\na 0 99\n"}
+    if changed.endswith("-"):
+        (broker / changed).mkdir()
+    else:
+        (broker / changed).write_text(text.get(changed.removeprefix("../"), "nonsense\n"))
+    assert not catalog.read(out).is_fresh([open_broker(broker)], findings=True)
+    run = in_process(broker, catalog=out, findings=True)
+    assert_told(out, broker)
+    assert run.progress().state == "done"
+    assert in_process(broker, catalog=out, findings=True).progress().state == "fresh"
+
+
+def test_what_does_not_concern_segments_reads_none(broker, in_process, out, monkeypatch):
+    """A checkpoint that changed: the logs are kept."""
+    in_process(broker, catalog=out, findings=True)
+    (broker / "replication-offset-checkpoint").write_text("0\n1\na 0 33\n")
+    with opened_files(monkeypatch) as opened:
+        run = in_process(broker, catalog=out, findings=True)
+    assert opened == [] and run.done.read_segments == 0
+    assert_told(out, broker)
+
+
+def test_a_cut_segment_has_its_findings_once(copied, in_process, out, monkeypatch):
+    """Stretches of about 100 KB, several for the larger segments."""
+    monkeypatch.setattr(plan_module, "LEAST_BYTES", 1)
+    monkeypatch.setattr(plan_module, "MOST_BYTES", 100_000)
+    cuts, cut = plan_module.cuts, []
+    monkeypatch.setattr(plan_module, "cuts", lambda segment, target_bytes: cut.append(cuts(segment, target_bytes)) or cut[-1])
+    in_process(copied, catalog=out, findings=True)
+    assert sum(map(len, cut)) > 2
+    assert_told(out, copied)
+
+
+def test_a_wrong_cut_is_checked_once_too(broker, in_process, out, monkeypatch):
+    """A segment that is read a second time, in one piece."""
+    monkeypatch.setattr(plan_module, "cuts", lambda segment, target_bytes: [105])
+    in_process(broker, catalog=out, findings=True)
+    assert_told(out, broker)
+
+
+def test_an_unreadable_file_is_a_finding_and_hides_nothing(broker, in_process, out, monkeypatch):
+    """Its neighbours have theirs; once it can be read it is, though its stamp is the same."""
+    closed, readable = broker / "a-0" / f"{10:020d}.log", {"now": False}
+    open_reader, access = file.reader, os.access
+
+    def reader(path: Path):
+        if path == closed and not readable["now"]:
+            raise CannotOpen(path, "may not be read", kind="permission")
+        return open_reader(path)
+
+    monkeypatch.setattr(file, "reader", reader)
+    monkeypatch.setattr(os, "access", lambda path, mode: readable["now"] if path == closed else access(path, mode))
+    in_process(broker, catalog=out, findings=True)
+    assert_told(out, broker)
+    found = catalog.read(out).health("made").findings
+    (one,) = [one for one in found if one.code == "unknown-file"]
+    assert one.file == f"a-0/{10:020d}.log" and "may not be read" in one.message
+    assert {one.file for one in found if one.severity == "error"} >= {f"a-0/{0:020d}.log", f"a-0/{22:020d}.log", f"b-1/{0:020d}.log"}
+    readable["now"] = True
+    assert in_process(broker, catalog=out, findings=True).done.read_segments == 1
+    assert_told(out, broker)
+
+
+def test_a_start_that_cannot_be_told_leaves_the_findings(broker, in_process, out, monkeypatch):
+    """A small file that a start reads may not be read: no restart, all else."""
+    (broker / "a-0" / "leader-epoch-checkpoint").write_text("0\n0\n")
+    open_reader = file.reader
+
+    def reader(path: Path):
+        if path.name == "leader-epoch-checkpoint":
+            raise CannotOpen(path, "may not be read", kind="permission")
+        return open_reader(path)
+
+    monkeypatch.setattr(file, "reader", reader)
+    in_process(broker, catalog=out, findings=True)
+    assert_told(out, broker)
+    told = catalog.read(out).health("made")
+    assert told.restart is None and told.findings
+    assert catalog.read(out).info.sources[0].checked.starts is None
+
+
+def test_without_findings_there_are_none(broker, in_process, out):
+    """A catalog that was made so says it; with them it is made again, without reading rows again."""
+    in_process(broker, catalog=out)
+    read = catalog.read(out)
+    assert [read.info.rows[table] for table in FOUND_TABLES] == [0, 0, 0]
+    assert read.is_fresh([open_broker(broker)]) and not read.is_fresh([open_broker(broker)], findings=True)
+    with pytest.raises(CannotOpen, match="holds no findings of made") as raised:
+        read.health("made")
+    assert raised.value.kind == "missing"
+    before = read.info.tables["batches"]
+    assert in_process(broker, catalog=out, findings=True).done.read_segments == 6
+    assert catalog.read(out).info.tables["batches"] == before
+    assert_told(out, broker)
+    assert in_process(broker, catalog=out).progress().state == "fresh"
+    with pytest.raises(CannotOpen, match="holds no findings of other"):
+        catalog.read(out).health("other")
+
+
+@pytest.mark.parametrize(("table", "read_segments"), [("findings", 0), ("restart_steps", 0), ("checked", 6)])
+def test_what_the_catalog_has_lost_is_found_again(broker, in_process, out, table, read_segments):
+    """Somebody deleted a Parquet file."""
+    in_process(broker, catalog=out, findings=True)
+    for path in (out / table).iterdir():
+        path.unlink()
+    assert in_process(broker, catalog=out, findings=True).done.read_segments == read_segments
+    assert_told(out, broker)
+
+
+def test_what_was_kept_is_not_believed_blindly(broker, in_process, out, monkeypatch):
+    """A text that is none: that segment is checked again."""
+    in_process(broker, catalog=out, findings=True)
+    rows = catalog.Catalog.table
+
+    def spoilt(self: catalog.Catalog, name: str, **more: object):
+        table = rows(self, name, **more)
+        if name != "checked":
+            return table
+        texts = table["json"].to_pylist()
+        return table.set_column(table.column_names.index("json"), "json", [["{}", *texts[1:-1], "[[1]]"]])
+
+    monkeypatch.setattr(catalog.Catalog, "table", spoilt)
+    touch(broker / "b-1" / f"{16:020d}.index")
+    assert in_process(broker, catalog=out, findings=True).done.read_segments == 2
+    assert_told(out, broker)
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value"),
+    [("findings", "code", "no-such-code"), ("findings", "severity", "grave"), ("findings", "message", None), ("restart_steps", "why", None),
+     ("restart_steps", "action", "explode"), ("restart_steps", "cause", "mood")],
+)  # fmt: skip
+def test_rows_that_no_check_made_are_one_line(copied, in_process, out, table, column, value):
+    """A catalog may come from anywhere."""
+    in_process(copied, catalog=out, findings=True)
+    (path,) = (out / table).iterdir()
+    rows = pq.read_table(path)
+    spoilt = pa.array([value, *rows[column].to_pylist()[1:]], pa.string())
+    pq.write_table(rows.set_column(rows.column_names.index(column), column, spoilt), path)
+    with pytest.raises(CannotOpen, match="holds what no check finds; run kafkaviz ingest --full"):
+        catalog.read(out).health("killed")
+
+
+def test_a_date_that_comes_closer_is_asked_again(tmp_path, in_process, out):
+    """Times ahead of the broker's clock: what was in the future then is no finding once the clock has come so far."""
+    directory = write_broker(tmp_path / "made", {"a-0": [[100] * 5], "b-0": [[100] * 5]})
+    for path in directory.rglob("*.*"):
+        os.utime(path, ns=(10**18, 10**18))
+    in_process(directory, catalog=out, findings=True)
+    assert_told(out, directory)
+    ahead = [one.partition for one in catalog.read(out).health("made").findings if one.code == "timestamp-in-future"]
+    later_ns = 1_900_000_000 * 10**9
+    os.utime(directory / "b-0" / f"{0:020d}.log", ns=(later_ns, later_ns))
+    assert in_process(directory, catalog=out, findings=True).done.read_segments == 1 + len(ahead) // 2
+    assert_told(out, directory)
+
+
+def test_partitions_given_alone_are_checked_alone(broker, in_process, out):
+    """Nothing is said of the directory around them."""
+    in_process(broker / "a-0", catalog=out, findings=True)
+    read = catalog.read(out)
+    assert health.Health(open_broker(broker / "a-0"), *read.health("made")) == health.check(open_broker(broker / "a-0"))
+    in_process(broker / "b-1", broker / "a-0", catalog=out, findings=True)
+    told = catalog.read(out).health("made")
+    assert {one.partition for one in told.findings} == {"a-0", "b-1"} and told.restart.starts
+
+
+def test_a_segment_that_grew_is_checked_with_the_one_before_it(broker, in_process, out):
+    """What was active is closed now, which some checks go by."""
+    in_process(broker, catalog=out, findings=True)
+    with open(broker / "a-0" / f"{22:020d}.log", "ab") as log:
+        log.write(log_bytes([140], base_offset=36))
+    write_segment(broker / "a-0", [150] * 3, base_offset=38)
+    in_process(broker, catalog=out, findings=True)
+    write_segment(broker / "b-1", [150] * 3, base_offset=42)
+    assert in_process(broker, catalog=out, findings=True).done.read_segments == 2
+    assert_told(out, broker)
+
+
+def test_findings_are_what_a_run_does_unless_told_otherwise(broker, in_process, out):
+    """start_ingest by itself."""
+    job.start_ingest([broker], out, "local[2]").wait()
+    assert_told(out, broker)
