@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 FOUND = 1
 FAIL_ON = {"error": ("error",), "warning": ("error", "warning")}
 BROKER = "the broker directory"
+ALIKE = 5  # more findings of one code are told together
+PLACES = 20  # of warnings and information that are alike
 EPILOG = """\
 Exit status: 0 nothing at or above --fail-on, 1 something, 2 wrong usage or a directory that cannot be read.
 
@@ -80,11 +83,15 @@ def _words(health: "Health") -> Iterator[str]:
     yield f"{health.broker.source}: {_count(counts['error'], 'error')}, {_count(counts['warning'], 'warning')}, {counts['info']} to know"
     yield f"read as Kafka {health.version.text} reads it ({health.version.because})"
     yield from _start(health)
-    for partition in dict.fromkeys(one.partition for one in health.findings):
-        found = health.of(partition)
+    often = {code for code, count in Counter(one.code for one in health.findings).items() if count > ALIKE}
+    single = [one for one in health.findings if one.code not in often]
+    for partition in dict.fromkeys(one.partition for one in single):
         yield from ("", partition or BROKER)
-        for one in found:
-            yield from _note(one) if one.severity == "info" else _item(one)
+        for one in single:
+            if one.partition == partition:
+                yield from _note(one) if one.severity == "info" else _item(one, _place(one))
+    for code in dict.fromkeys(one.code for one in health.findings if one.code in often):
+        yield from _alike([one for one in health.findings if one.code == code])
 
 
 def _start(health: "Health") -> Iterator[str]:
@@ -93,24 +100,44 @@ def _start(health: "Health") -> Iterator[str]:
         yield "the next start cannot be foretold: a file that it reads may not be read"
         return
     how = "stopped cleanly" if restart.clean else "not stopped cleanly"
-    done = f"will succeed: {', '.join(_actions(restart.steps)) or 'nothing to mend'}" if restart.starts else "WILL FAIL:"
-    yield f"the next start ({how}) {done}"
+    if restart.starts:
+        yield f"the next start ({how}) will succeed: {', '.join(_actions(restart.steps)) or 'nothing to mend'}"
+        return
+    yield f"the next start ({how}) WILL FAIL:"
     for step in restart.failures:
         yield from _wrapped("", f"{step.partition}: {step.error or step.why}", "  ")
+        yield from _wrapped("", step.way_out or "", "    ")
 
 
 def _actions(steps: "Iterable[Step]") -> Iterator[str]:
     """How often it does what."""
     steps = list(steps)
-    for action, words in (("truncate", "{} .log cut"), ("rebuild", "{} index files rebuilt"), ("delete", "{} files deleted")):
+    for action, words in (("truncate", "{} cut"), ("rebuild", "{} written anew"), ("delete", "{} deleted")):
         count = sum(step.action == action for step in steps)
         if count:
-            yield words.format(count)
+            yield words.format(_count(count, "file"))
 
 
-def _item(one: "Finding") -> Iterator[str]:
+def _alike(found: "list[Finding]") -> Iterator[str]:
+    """Many findings of one code: the first in full, of the others where they are."""
+    first, others = found[0], found[1:]
+    yield from ("", f"{first.code}, {len(found)} times; the first:")
+    if first.severity == "info":
+        yield from _note(first)
+    else:
+        yield from _item(first, f"{first.partition or BROKER}  {_place(first)}")
+    if first.severity == "error":
+        for one in others:
+            yield from _wrapped("also", f"{one.partition or BROKER}  {_place(one)}")
+        return
+    names = list(dict.fromkeys(one.partition or BROKER for one in others))
+    more = f" and {len(names) - PLACES} more" if len(names) > PLACES else ""
+    yield from _wrapped("also", ", ".join(names[:PLACES]) + more, "  " if first.severity == "info" else " " * 11)
+
+
+def _item(one: "Finding", place: str) -> Iterator[str]:
     """A finding in full."""
-    yield f"  {one.severity.upper():<7}  {one.code}  {_place(one)}".rstrip()
+    yield f"  {one.severity.upper():<7}  {one.code}  {place}".rstrip()
     yield from _wrapped("", one.message)
     yield from _wrapped("found", _with_bytes(one.evidence.found, one.evidence.found_hex))
     yield from _wrapped("expected", _with_bytes(one.evidence.expected, one.evidence.expected_hex))

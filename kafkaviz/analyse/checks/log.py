@@ -154,6 +154,12 @@ class Watch:
         begin = file.read(self._segment.log.path, position, SHOWN_BYTES)
         name, evidence = self._segment.log.name, Evidence(reading.tail.words, f"the end of the file at byte {group(position)}", begin.hex())
         message = f"{group(length)} bytes behind the last whole batch, from byte {group(position)} on: {reading.tail.words}"
-        yield self._facts.found(TAILS[reading.tail.kind], name, message, evidence, position, length)
+        words = ("The next start recovers this log and cuts them off", "Copy the .log first") if self._will_be_cut() else ("", "")
+        code = TAILS[reading.tail.kind]
+        yield self._facts.found(code, name, message, evidence, position, length, consequence=words[0], next_step=words[1])
+
+    def _will_be_cut(self) -> bool:
+        """Whether a start is sure to look: it recovers the last segment of every log that was not stopped cleanly."""
+        return self._facts.clean is False and self._segment.state == "active"
 
 

@@ -83,7 +83,7 @@ def of_restart(restart: Restart, version: Version) -> Iterator[Finding]:
             yield _step("recovery-will-fail", step, version, step.error or step.why, step.why, step.way_out or "")
         elif step.action == "truncate":
             message = f"{group(step.size_bytes)} bytes from byte {group(step.from_position)} on will be cut: {step.why}"
-            yield _step("recovery-will-truncate", step, version, step.why, message)
+            yield _step("recovery-will-truncate", step, version, f"{group(step.size_bytes)} bytes that are no valid batch", message)
         elif step.action == "delete" and step.cause not in EXPECTED:
             yield _step("recovery-will-delete", step, version, step.why, f"{step.file or step.partition} will be deleted: {step.why}")
         elif step.action == "rebuild" and step.cause not in EXPECTED:
