@@ -232,7 +232,7 @@ def _begins_batch(summaries: Sequence[Summary], offset: int) -> bool:
         return told is not None
     entries = told.segment.offset_index
     slot = int(np.searchsorted(entries["offset"], offset)) - 1
-    start = int(entries["position"][slot]) if slot >= 0 else 0
+    start = max(int(entries["position"][slot]), 0) if slot >= 0 else 0  # a damaged entry may point before the file
     begins = told.last_offset + 1
     for batches in told.segment.scan(start):
         behind = batches["base_offset"][batches["base_offset"] >= offset]
@@ -280,8 +280,8 @@ def _epochs(partition: Partition, summaries: Sequence[Summary], facts: Facts) ->
 
 
 def _epochs_beside_log(epochs: list[tuple[int, int]], summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
-    """Batches whose epoch began, by the checkpoint, behind them, or is not in it."""
-    if any(told.unsound for told in summaries) or not epochs:
+    """Batches whose epoch began, by the checkpoint, behind them, or is not in it; after a kill the next start settles that."""
+    if any(told.unsound for told in summaries) or not epochs or facts.clean is False:
         return
     starts = dict(epochs)
     end = max((told.last_offset + 1 for told in summaries if told.last_offset is not None), default=0)
