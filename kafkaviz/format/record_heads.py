@@ -1,0 +1,79 @@
+"""Offset and time of the records of one batch, taken one by one without any compiled code.
+
+A lookup reads a single batch, and is done before a compiler's library is even loaded. Of the records of a batch at base offset 40
+with the base time 1000 this gives (40, 1000), (41, 1007) ...: what record holds as deltas is resolved as Kafka's iterators do, 4.3.1.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from kafkaviz.binary import codec
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format.batch import CODEC_MASK, HEADER, HEADER_BYTES, LOG_APPEND_TIME, MAGIC_2
+
+_MAGIC_AT = HEADER.fields["magic"][1]
+_MAX_VARINT_BYTES = 10
+
+
+class RecordHead(NamedTuple):
+    """A record's offset, and its timestamp in ms, -1 for none."""
+
+    offset: int
+    timestamp_ms: int
+
+
+def heads(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> Iterator[RecordHead]:
+    """Of each record of one whole batch, its header included, in the order of the batch; of any magic.
+
+    Raises CorruptBytes at the first that cannot be read; limit_bytes: of the decompressed records.
+    """
+    if not MAGIC_2 <= data[_MAGIC_AT] < 128:
+        yield from _messages(data, limit_bytes)
+        return
+    if len(data) < HEADER_BYTES:
+        raise CorruptBytes(0, f"a batch of {len(data)} bytes is shorter than its header")
+    header = np.frombuffer(data, HEADER, 1)[0]
+    body, codec_id = memoryview(data)[HEADER_BYTES:], int(header["attributes"]) & CODEC_MASK
+    if codec_id and header["record_count"] > 0:
+        body = memoryview(codec.decompress(codec.name(codec_id), body, limit_bytes))
+    base_offset, base_ms = int(header["base_offset"]), int(header["base_timestamp_ms"])
+    append_ms = int(header["max_timestamp_ms"]) if header["attributes"] & LOG_APPEND_TIME else None
+    for offset_delta, timestamp_delta_ms in _deltas(body, int(header["record_count"])):
+        yield RecordHead(_long(base_offset + offset_delta), _long(base_ms + timestamp_delta_ms) if append_ms is None else append_ms)
+
+
+def _messages(data: bytes | memoryview, limit_bytes: int) -> Iterator[RecordHead]:
+    from kafkaviz.format import batch_records  # compiled: a reader of today's batches need not wait for it
+
+    for one in batch_records.of_batch(data, limit_bytes):
+        yield RecordHead(one.offset, one.timestamp_ms)
+
+
+def _deltas(body: memoryview, count: int) -> Iterator[tuple[int, int]]:
+    """(offset delta, timestamp delta) of each record: its length, a byte of attributes, and the two; what follows is passed over."""
+    at = 0
+    for _ in range(count):
+        size_bytes, start = _varint(body, at)
+        if size_bytes < 0 or start + size_bytes > len(body):
+            raise CorruptBytes(HEADER_BYTES + at, f"a record of {size_bytes} bytes, of which {max(0, len(body) - start)} are there")
+        timestamp_delta_ms, after = _varint(body, start + 1)
+        offset_delta, _ = _varint(body, after)
+        yield offset_delta, timestamp_delta_ms
+        at = start + size_bytes
+
+
+def _varint(body: memoryview, at: int) -> tuple[int, int]:
+    """A zigzag varint and where it ends."""
+    folded = 0
+    for place, byte in enumerate(body[at : at + _MAX_VARINT_BYTES]):
+        folded |= (byte & 0x7F) << 7 * place
+        if byte < 0x80:
+            return (folded >> 1) ^ -(folded & 1), at + place + 1
+    raise CorruptBytes(HEADER_BYTES + at, "a varint that does not end")
+
+
+def _long(number: int) -> int:
+    """The low 64 bits, signed."""
+    return (number + 2**63) % 2**64 - 2**63

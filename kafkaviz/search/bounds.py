@@ -1,0 +1,110 @@
+"""Where a log starts and ends, and up to which offset its records may be seen.
+
+A consumer with isolation read_committed sees nothing at or behind the last stable offset, the first one of a transaction that is
+still open; to any other the limit is the log's end, since a directory by itself has no followers to wait for.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import offset_index, producer_snapshot
+from kafkaviz.format.batch import is_control, is_transactional
+from kafkaviz.search.batches import LogReader
+from kafkaviz.search.profile import SearchProfile
+from kafkaviz.search.served import ServedLog, ServedSegment
+from kafkaviz.search.translate import translate
+
+READ_UNCOMMITTED, READ_COMMITTED = "read_uncommitted", "read_committed"
+ISOLATIONS = (READ_UNCOMMITTED, READ_COMMITTED)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Offsets: of the log's start, one past its last record, and the first that may not be seen.
+
+    limit_segment, limit_position: the segment that the limit lies in, by its base offset, and the byte of its .log.
+    """
+
+    start_offset: int
+    end_offset: int
+    limit_offset: int
+    limit_segment: int
+    limit_position: int
+
+
+def bounds_of(log: ServedLog, of: SearchProfile, isolation: str = READ_UNCOMMITTED) -> Bounds:
+    """The bounds of a log to a consumer of that isolation; CorruptFile where the end of the last .log cannot be read."""
+    start, end = log.log_start_offset, max(log_end_offset(log.active, of), log.log_start_offset)
+    at_end = Bounds(start, end, end, log.active.base_offset, log.active.size_bytes)
+    if isolation == READ_UNCOMMITTED:
+        return at_end
+    stable = last_stable_offset(log, end)
+    place = log.floor(stable)
+    for segment in log.segments[place:] if stable < end and place is not None else ():
+        batch = translate(segment, stable, of)[1].batch
+        if batch:
+            return Bounds(start, end, stable, segment.base_offset, batch.position)
+    return at_end
+
+
+def log_end_offset(segment: ServedSegment, of: SearchProfile) -> int:
+    """One past the last offset of a segment, its base offset when it has none (LogSegment.readNextOffset).
+
+    Kafka begins at the last slot of the index. Where that was never written it begins at byte 0; at the last written one the same
+    batches end the log.
+    """
+    written = offset_index.written(segment.offset_slots)
+    offset = segment.base_offset + (int(segment.offset_slots[written - 1]["relative_offset"]) if written else 0)
+    start = int(segment.offset_slots[written - 1]["position"]) if written else 0
+    if written == len(segment.offset_slots):
+        batch = translate(segment, offset, of)[1].batch
+        if not batch:
+            return segment.base_offset
+        start = batch.position
+    return segment.reading(lambda log: _end(log, start)) or segment.base_offset
+
+
+def last_stable_offset(log: ServedLog, end_offset: int) -> int:
+    """The first offset of the first transaction that is open at the end, or the end.
+
+    From the newest producer snapshot that can be read, and the batches behind it, as ProducerStateManager takes them.
+    """
+    since, open_since = _newest_snapshot(log, end_offset)
+    for segment in log.segments[log.floor(since) or 0 :] if since < end_offset else ():
+        _follow(segment, since, open_since)
+    return min(open_since.values(), default=end_offset)
+
+
+def _end(log: LogReader, position: int) -> int | None:
+    last = None
+    for batch in log.batches(position):
+        last = batch
+    return last.last_offset + 1 if last else None
+
+
+def _newest_snapshot(log: ServedLog, end_offset: int) -> tuple[int, dict[int, int]]:
+    """(its offset, the first offset of each open transaction by its producer); the log's start where there is none."""
+    for offset in sorted((offset for offset in log.snapshots if offset <= end_offset), reverse=True):
+        try:
+            producers = producer_snapshot.parse(log.snapshots[offset].content()).producers
+        except CorruptBytes:
+            continue
+        begun = producers[producers["current_txn_first_offset"] >= 0]
+        return offset, dict(zip(begun["producer_id"].tolist(), begun["current_txn_first_offset"].tolist(), strict=True))
+    return log.log_start_offset, {}
+
+
+def _follow(segment: ServedSegment, since: int, open_since: dict[int, int]) -> None:
+    """Takes the batches from an offset on into the open transactions: records begin one, a marker ends it."""
+    from kafkaviz.format.walk import Walk  # compiled, and few lookups come here
+
+    with segment.log.opened() as read:
+        for batches in Walk(read, 0, segment.size_bytes):
+            for batch in batches[is_transactional(batches) & (batches["last_offset"] >= since)]:
+                producer_id = int(batch["producer_id"])
+                if is_control(np.array([batch]))[0]:
+                    open_since.pop(producer_id, None)
+                else:
+                    open_since.setdefault(producer_id, int(batch["base_offset"]))

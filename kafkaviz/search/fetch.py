@@ -1,0 +1,113 @@
+"""A fetch by offset: the segment, its index, the batches from there on, and if need be the next segment.
+
+LocalLog.read and LogSegment.read of Kafka 1.1 to 4.3.1. Of segments 0, 100 and 200, offset 140: the greatest base offset not above
+it is 100; its index leads to a byte of the .log; from there the batches are gone through to the first that reaches 140. Where
+compaction left none, the search goes on in segment 200.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format import txn_index
+from kafkaviz.search import index
+from kafkaviz.search.batches import Batch
+from kafkaviz.search.bounds import Bounds
+from kafkaviz.search.index import IndexSearch
+from kafkaviz.search.profile import BATCH_BASE, SearchProfile
+from kafkaviz.search.scan import Scan
+from kafkaviz.search.served import ServedLog, ServedSegment
+from kafkaviz.search.translate import translate
+
+MAX_BYTES = 1 << 20  # max.partition.fetch.bytes
+OUT_OF_RANGE = "org.apache.kafka.common.errors.OffsetOutOfRangeException"
+
+
+class OffsetOutOfRange(KafkavizError):
+    """What Kafka answers for an offset below the log start or above the log end."""
+
+    class_name = OUT_OF_RANGE
+
+
+@dataclass(frozen=True)
+class Fetch:
+    """A fetch and what it gives: size_bytes of a .log from a batch on, none at the limit.
+
+    searches, scans: one of each segment that was tried. segment, position: where the bytes begin. batch: the one found, None where
+    no segment had one. metadata_offset: the offset that goes with the result. incomplete: the bytes end within their first batch.
+    """
+
+    offset: int
+    searches: tuple[IndexSearch, ...]
+    scans: tuple[Scan, ...]
+    batch: Batch | None
+    segment: int
+    position: int
+    size_bytes: int
+    metadata_offset: int
+    incomplete: bool = False
+
+
+def fetch(
+    log: ServedLog, offset: int, of: SearchProfile, bounds: Bounds, max_bytes: int = MAX_BYTES, at_least_one: bool = True,
+) -> Fetch:
+    """What a broker reads for an offset. bounds: where the log starts and ends, and up to which offset records may be seen.
+
+    at_least_one: the first batch is given whole though it is larger than max_bytes. Raises OffsetOutOfRange with Kafka's words.
+    """
+    place = _in_range(log, offset, bounds)
+    if offset >= bounds.limit_offset:
+        return Fetch(offset, (), (), None, log.active.base_offset, log.active.size_bytes, 0, offset)
+    searches, scans = [], []
+    for segment in log.segments[place:]:
+        searched, scanned = translate(segment, offset, of)
+        searches.append(searched)
+        scans.append(scanned)
+        if scanned.batch:
+            return _slice(offset, searches, scans, segment, bounds, of, max_bytes, at_least_one)
+    return Fetch(offset, tuple(searches), tuple(scans), None, log.active.base_offset, log.active.size_bytes, 0, bounds.end_offset)
+
+
+def aborted_transactions(log: ServedLog, found: Fetch, of: SearchProfile, end_offset: int) -> tuple[np.ndarray, IndexSearch]:
+    """(txn_index.ENTRY of the aborted transactions that a read_committed consumer is told with a fetch, the search for their bound).
+
+    LocalLog.addAbortedTransactions: the bound is an offset behind the bytes, not always the next one.
+    """
+    place = next(at for at, one in enumerate(log.segments) if one.base_offset == found.segment)
+    searched = index.upper_bound(log.segments[place], found.position, found.size_bytes, of)
+    following = log.segments[place + 1].base_offset if place + 1 < len(log.segments) else end_offset
+    bound, taken = searched.entry[0] if searched.entry else following, []
+    for segment in log.segments[place:]:
+        entries, complete = txn_index.collect(segment.aborted, found.offset, bound)
+        taken.append(entries)
+        if complete:
+            break
+    return np.concatenate(taken), searched
+
+
+def _in_range(log: ServedLog, offset: int, bounds: Bounds) -> int:
+    """Which segment a fetch begins in."""
+    words = f"Received request for offset {offset} for partition {log.name}, but we only have log segments "
+    if offset < bounds.start_offset:
+        raise OffsetOutOfRange(f"{words}starting from offset: {bounds.start_offset}.")
+    place = log.floor(offset)
+    if offset > bounds.end_offset or place is None:
+        raise OffsetOutOfRange(f"{words}upto {bounds.end_offset}.")
+    return place
+
+
+def _slice(
+    offset: int, searches: list[IndexSearch], scans: list[Scan], segment: ServedSegment, bounds: Bounds, of: SearchProfile,
+    max_bytes: int, at_least_one: bool,
+) -> Fetch:
+    """The stretch of a .log that goes out, the batch found at its start."""
+    batch = scans[-1].batch
+    most_bytes = max(max_bytes, batch.size_bytes) if at_least_one else max_bytes
+    metadata_offset = batch.base_offset if of.metadata_offset == BATCH_BASE else offset
+    found = (tuple(searches), tuple(scans), batch, segment.base_offset, batch.position)
+    if not most_bytes:
+        return Fetch(offset, *found, 0, metadata_offset)
+    stop = segment.size_bytes if segment.base_offset != bounds.limit_segment else bounds.limit_position
+    size_bytes = min(max(0, stop - batch.position), most_bytes)
+    return Fetch(offset, *found, size_bytes, metadata_offset, most_bytes < batch.size_bytes)

@@ -1,0 +1,53 @@
+"""How a release of Kafka searches: what of a lookup differs from one to the next."""
+
+from dataclasses import dataclass
+
+from kafkaviz import versions
+from kafkaviz.errors import KafkavizError
+from kafkaviz.search.slots import PLAIN, WARM
+
+NEWEST = "4.3.1"
+LAST_OFFSET, BASE_OFFSET = "last_offset", "base_offset"
+REQUESTED, BATCH_BASE = "requested", "batch_base"
+SHALLOW, DEEP = "shallow", "deep"
+
+
+@dataclass(frozen=True)
+class SearchProfile:
+    """What a release does when it looks for an offset or a timestamp.
+
+    search: "plain", or "warm" from 2.1 on (KAFKA-6432). scan: what a step through the batches compares, "last_offset", which takes a
+    second read a batch, or "base_offset" from 4.1 on (KAFKA-18989). metadata_offset: of what a fetch gives back, the "requested" one,
+    or from 4.0 on that of the batch found, "batch_base" (KAFKA-17803). max_timestamp: how the record with the largest timestamp is
+    found: "shallow", as the offset that is remembered with it; "deep" from 3.8 on, by reading its batch (KAFKA-16310).
+    """
+
+    version: str
+    search: str
+    scan: str
+    metadata_offset: str
+    max_timestamp: str
+
+    @property
+    def release(self) -> tuple[int, ...]:
+        """The version as numbers."""
+        return versions.parse(self.version)
+
+    @property
+    def warm(self) -> bool:
+        """Whether a search tries the warm section first."""
+        return self.search == WARM
+
+
+def profile(version: str = NEWEST, search: str | None = None) -> SearchProfile:
+    """The profile of a version such as "3.9" or "4.3.1"; search: "plain" or "warm" in place of its own. KafkavizError as versions.parse."""
+    release = versions.parse(version)
+    if search not in (None, PLAIN, WARM):
+        raise KafkavizError(f"a search is {PLAIN} or {WARM}, not {search}")
+    return SearchProfile(
+        version,
+        search=search or (WARM if release >= (2, 1) else PLAIN),
+        scan=BASE_OFFSET if release >= (4, 1) else LAST_OFFSET,
+        metadata_offset=BATCH_BASE if release >= (4, 0) else REQUESTED,
+        max_timestamp=DEEP if release >= (3, 8) else SHALLOW,
+    )

@@ -1,0 +1,57 @@
+"""Logs and queries as Kafka's own classes recorded them, made into what a search reads."""
+
+import base64
+import gzip
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from kafkaviz.search.served import ServedFile, ServedLog, ServedSegment
+from kafkaviz.units import file_stem
+
+
+def lines(path: Path) -> Iterator[dict]:
+    """The JSON objects of a file, one a line."""
+    with gzip.open(path, "rt") as file:
+        yield from map(json.loads, file)
+
+
+def in_memory(name: str, data: bytes, modified_ms: int = 0) -> ServedFile:
+    """A file whose bytes are at hand."""
+    return ServedFile(name, len(data), partial(_opened, data), modified_ms)
+
+
+@contextmanager
+def _opened(data: bytes):
+    def read(position: int, buffer: np.ndarray) -> int:
+        part = np.frombuffer(data, np.uint8)[position : position + len(buffer)]
+        buffer[: len(part)] = part
+        return len(part)
+
+    yield read
+
+
+def unpacked(packed: str) -> bytes:
+    return gzip.decompress(base64.b64decode(packed))
+
+
+def content(recorded: dict) -> bytes:
+    """An index file: what is not in hex is zeros."""
+    written = bytes.fromhex(recorded["hex"]) if "hex" in recorded else unpacked(recorded["gz"])
+    return written.ljust(recorded["file_len"], b"\0")
+
+
+def segment(base_offset: int, log: bytes, index: dict | None, timeindex: dict | None, modified_ms: int = 0) -> ServedSegment:
+    stem = file_stem(base_offset)
+    indexes = (in_memory(f"{stem}.{kind}", content(one)) if one else None for kind, one in (("index", index), ("timeindex", timeindex)))
+    return ServedSegment(base_offset, in_memory(f"{stem}.log", log, modified_ms), *indexes)
+
+
+def log_of(recorded: dict, segments: list[dict]) -> ServedLog:
+    """A log of several segments."""
+    served = (segment(one["base"], unpacked(one["log_gz"]), one["index"], one["timeindex"], one["log_mtime_ms"]) for one in segments)
+    return ServedLog("t-0", tuple(served), recorded["log_start"])

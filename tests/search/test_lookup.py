@@ -1,0 +1,112 @@
+"""Lookups in whole logs: slots, reads and results as Kafka's own classes made them."""
+
+import pytest
+
+from kafkaviz.search import by_time
+from kafkaviz.search.bounds import Bounds, bounds_of
+from kafkaviz.search.fetch import OffsetOutOfRange, fetch
+from kafkaviz.search.profile import LAST_OFFSET, SearchProfile, profile
+from kafkaviz.search.served import ServedLog
+from kafkaviz.search.translate import translate
+from tests.search.recorded import lines, log_of, segment, unpacked
+
+
+def path_of(searches, scans, with_segment=True) -> dict:
+    """The slots and reads as they are recorded."""
+    reads = [[*([one.segment] if with_segment else []), read.size, read.position] for one in scans for read in one.reads]
+    return {"index": [[one.kind, [probe.slot for probe in one.found.probes]] for one in searches], "reads": reads}
+
+
+def first_batch(found) -> list[int] | None:
+    batch = found.batch
+    return [batch.base_offset, batch.last_offset, batch.size_bytes] if batch and batch.size_bytes <= found.size_bytes else None
+
+
+def read(log: ServedLog, query: dict, of: SearchProfile, bounds: Bounds) -> dict:
+    try:
+        found = fetch(log, query["offset"], of, bounds, query["max"], query["min_one"])
+    except OffsetOutOfRange as error:
+        return {"error": {"class": error.class_name, "message": str(error)}, "index": [], "reads": []}
+    result = {
+        "segment": found.segment, "position": found.position, "metadata_offset": found.metadata_offset, "size": found.size_bytes,
+        "first_batch": first_batch(found), "incomplete": found.incomplete,
+    }
+    return {"result": result} | path_of(found.searches, found.scans)
+
+
+def translated(log: ServedLog, query: dict, of: SearchProfile) -> dict:
+    one = next(one for one in log.segments if one.base_offset == query.get("segment", one.base_offset))
+    searched, scanned = translate(one, query["offset"], of)
+    batch = scanned.batch
+    key = batch and (batch.last_offset if of.scan == LAST_OFFSET else batch.base_offset)
+    return {"result": batch and [key, batch.position, batch.size_bytes]} | path_of([searched], [scanned], "segment" in query)
+
+
+def by_timestamp(log: ServedLog, query: dict, of: SearchProfile, bounds: Bounds) -> dict:
+    found = by_time.list_offset(log, query["t"], of, bounds)
+    answer = found.answer and [found.answer.offset, found.answer.timestamp_ms]
+    return {"result": answer} | path_of(found.searches, [found.scan] if found.scan else [])
+
+
+def assert_as_recorded(recorded: dict, log: ServedLog) -> int:
+    of = profile(recorded["version"])
+    bounds = bounds_of(log, of)
+    assert (bounds.start_offset, bounds.end_offset) == (recorded["log_start"], recorded["log_end"])
+    for query in recorded["queries"]:
+        expected = {name: query[name] for name in ("result", "index", "reads", "error") if name in query}
+        if query["m"] == "fetchOffsetByTimestamp":
+            got = by_timestamp(log, query, of, bounds)
+            if query["t"] >= 0 or query["t"] == by_time.MAX_TIMESTAMP:
+                epoch = by_time.list_offset(log, query["t"], of, bounds).answer
+                assert (epoch and epoch.leader_epoch) == (query["result"] and query["result"][2]), query
+            expected["result"] = expected["result"] and expected["result"][:2]
+        else:
+            got = read(log, query, of, bounds) if query["m"] == "read" else translated(log, query, of)
+        assert got == expected, (recorded["version"], recorded["dataset"]["id"], query)
+    return len(recorded["queries"])
+
+
+def assert_all_as_recorded(path) -> int:
+    segments, compared = {}, 0
+    for recorded in lines(path):
+        known = segments.setdefault(recorded["dataset"]["id"], recorded.get("segments"))
+        compared += assert_as_recorded(recorded, log_of(recorded, known))
+    return compared
+
+
+def assert_segment_as_recorded(recorded: dict) -> int:
+    """A single segment, closed and opened again."""
+    closed = recorded["closed"]
+    one = segment(recorded["base_offset"], unpacked(recorded["log_gz"]), closed["index"], closed["timeindex"])
+    log, of = ServedLog("t-0", (one,)), profile(recorded["version"])
+    for query in recorded["queries"]:
+        if query["m"] == "translateOffset":
+            got = translated(log, query, of)
+        else:
+            searches, scanned = by_time.find_in_segment(one, query["t"], of, one.base_offset)
+            answer = None if scanned.offset is None else [scanned.offset, scanned.timestamp_ms]
+            got = {"result": answer} | path_of(searches, [scanned], with_segment=False)
+        assert got == {name: query[name] for name in ("result", "index", "reads")}, (recorded["id"], query)
+    return len(recorded["queries"])
+
+
+@pytest.mark.slow
+def test_every_slot_and_read_is_the_one_kafkas_logs_made(shared):
+    """4.3.1 and 3.9.0, on logs that are compacted, compressed, out of order, of magic 1, with zeros behind or without time indexes."""
+    assert assert_all_as_recorded(shared / "vectors" / "lookups.jsonl.gz") == 5864
+
+
+@pytest.mark.slow
+def test_every_slot_and_read_is_the_one_old_segments_made(shared):
+    """2.0.1 and 1.1.1, whose search is plain; the keys of the latter are first offsets."""
+    assert sum(map(assert_segment_as_recorded, lines(shared / "vectors" / "legacy-segments.jsonl.gz"))) > 1000
+
+
+def test_slots_and_reads_of_some_recorded_logs(data):
+    """The same of one log of each kind."""
+    assert assert_all_as_recorded(data / "lookups.jsonl.gz") > 500
+
+
+def test_slots_and_reads_of_some_old_segments(data):
+    """The same of some segments of 2.0.1 and 1.1.1."""
+    assert sum(map(assert_segment_as_recorded, lines(data / "old_lookups.jsonl.gz"))) > 100
