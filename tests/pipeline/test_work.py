@@ -90,7 +90,10 @@ def assert_counts(out: Path, expected: dict, brokers: set[str]) -> None:
             if file in unsaid or counts is None or (broker, directory) not in directories:
                 continue
             row = segments[broker, directory, parsed.base_offset, ""]
-            assert row_counts(row, parsed.kind) == (as_told(counts) if parsed.kind == "log" else counts), file
+            told, dumped = row_counts(row, parsed.kind), as_told(counts) if parsed.kind == "log" else counts
+            if parsed.kind == "log" and counts["batches"]:  # a dump does not tell what old wrappers hold
+                told |= {name: None for name in ("records", "first_offset") if dumped[name] is None}
+            assert told == dumped, file
             compared += 1
     assert compared > 100 * len(brokers)
 
