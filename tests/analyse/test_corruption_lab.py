@@ -184,6 +184,23 @@ def deep(lab: Lab) -> None:
     lab.entries(times(lab, LATE), change)
 
 
+def behind_a_newer_one(lab: Lab) -> None:
+    """An entry for a batch that is older than one before it: its own time and offset, but not the newest so far."""
+    batches = rows(log(lab, LATE))
+    running = np.maximum.accumulate(batches["max_timestamp_ms"])
+
+    def change(table: np.ndarray) -> None:
+        for number in range(1, len(table) - 1):
+            low, high = np.searchsorted(batches["last_offset"], table["relative_offset"][[number - 1, number + 1]])
+            for batch, newest in zip(batches[low:high], running[low:high], strict=True):
+                if table["timestamp_ms"][number - 1] < batch["max_timestamp_ms"] < newest:
+                    table["timestamp_ms"][number], table["relative_offset"][number] = batch["max_timestamp_ms"], batch["last_offset"]
+                    return
+        raise AssertionError("no batch that is older than one before it")
+
+    lab.entries(times(lab, LATE), change)
+
+
 def inside_batch(lab: Lab) -> None:
     """An entry for a record of the right batch that does not have the time."""
     batches = rows(log(lab))
@@ -370,6 +387,7 @@ FAULTS = [
     Fault("timeindex-deep-offset", "sensors-late-0/00000000000000000000.timeindex", deep),
     Fault("timeindex-max-missed", "clicks-none-0/00000000000000000000.timeindex",
           lambda lab: lab.entries(times(lab), lambda table: table[:-1])),
+    Fault("timeindex-max-missed", "sensors-late-0/00000000000000000000.timeindex", behind_a_newer_one),
     Fault("timeindex-empty", "clicks-none-0/00000000000000000000.timeindex",
           lambda lab: lab.write(times(lab), b""), ("retention-by-mtime",)),
     Fault("txnindex-mismatch", "payments-0/00000000000000000000.txnindex", lambda lab: aborted(lab, lambda table: np.delete(table, 3))),
