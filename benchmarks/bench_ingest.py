@@ -17,8 +17,9 @@ import numpy as np
 
 from benchmarks import row
 from kafkaviz import units
-from kafkaviz.format import offset_index, time_index
-from kafkaviz.format.batch import HEADER
+from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.format import offset_index, record, time_index
+from kafkaviz.format.batch import CRC_START, HEADER, LENGTH_END
 from kafkaviz.log.broker import open_broker
 
 SEGMENTS, LOG_BYTES, BATCH_BYTES = 10, 1 << 30, 16 << 10
@@ -30,41 +31,45 @@ LOOK_EVERY_S = 0.5  # to look takes some milliseconds a process
 
 INGEST = """
 import json, sys, time
+from pathlib import Path
+from kafkaviz.pipeline.catalog import Catalog
 from kafkaviz.pipeline.job import start_ingest
 
-seconds, rows = [], []
+seconds, rows, severities = [], [], []
 for catalog in sys.argv[2:]:
     start = time.monotonic()
-    rows.append(start_ingest([sys.argv[1]], catalog, "local[2]").wait().rows["batches"])
+    info = start_ingest([sys.argv[1]], catalog, "local[2]", findings="findings" in catalog).wait()
     seconds.append(time.monotonic() - start)
-print(json.dumps({"batches": rows, "seconds": seconds}))
+    rows.append(info.rows["batches"])
+    severities.append(Catalog(Path(catalog), info).severities())
+print(json.dumps({"batches": rows, "seconds": seconds, "findings": severities}))
 """
 
 
 def run() -> list[str]:
-    """Two rows: with all of Spark's start, as a first ingest has it, and the same again in a process where Spark runs, as in the app."""
+    """With all of Spark's start, as a first ingest has it; again in a process where Spark runs, as in the app; and so with findings."""
     with tempfile.TemporaryDirectory() as folder:
         directory = write(Path(folder) / "broker")
         plain_s = plainly(directory)
-        result, most_bytes = ingest(directory, Path(folder) / "first", Path(folder) / "second")
-    assert result["batches"] == [SEGMENTS * BATCHES] * 2
+        result, most_bytes = ingest(directory, *(Path(folder) / name for name in ("first", "second", "findings")))
+    assert result["batches"] == [SEGMENTS * BATCHES] * 3
+    assert result["findings"][2]["error"] == 0 < sum(result["findings"][2].values())
     what, total_bytes = f"ingest on `local[2]`, {SEGMENTS} GiB of 16 KB batches, page cache", SEGMENTS * LOG_BYTES
     plain = f"plain reader in one process, {units.rate(total_bytes / plain_s)}"
     told = [f"{units.rate(total_bytes / one)}, {one:.1f} s, at most {units.size(most_bytes)} resident in all" for one in result["seconds"]]
+    starts = ("Spark's start included", "Spark running", "Spark running, with findings")
     return [
         row(f"{what}, {start}", words, plain, f"{plain_s / one:.2f} ×")
-        for start, words, one in zip(("Spark's start included", "Spark running"), told, result["seconds"], strict=True)
+        for start, words, one in zip(starts, told, result["seconds"], strict=True)
     ]
 
 
 def write(directory: Path) -> Path:
-    """A broker directory with one topic-partition, its segments full, an index entry for each batch but the first of a segment.
-
-    Checksums are not right, and no ingest looks at them.
-    """
+    """A broker directory, stopped cleanly, of one topic-partition: full segments, an entry for each batch but a segment's first."""
     partition = directory / "bench-0"
     partition.mkdir(parents=True)
     (directory / "meta.properties").write_text("version=1\nnode.id=1\n")
+    (directory / ".kafka_cleanshutdown").touch()
     for number in range(SEGMENTS):
         write_segment(partition, number * BATCHES * RECORDS)
     os.sync()  # the kernel writes back now, not while something is measured
@@ -73,17 +78,11 @@ def write(directory: Path) -> Path:
 
 def write_segment(partition: Path, base_offset: int) -> None:
     """One segment and its indexes."""
-    header = np.zeros(BATCHES, HEADER)
     number = np.arange(BATCHES)
-    header["base_offset"] = base_offset + number * RECORDS
-    header["last_offset_delta"], header["record_count"] = RECORDS - 1, RECORDS
-    header["batch_length_bytes"], header["magic"] = BATCH_BYTES - 12, 2
-    header["producer_id"] = header["producer_epoch"] = header["base_sequence"] = -1
-    header["base_timestamp_ms"] = header["max_timestamp_ms"] = START_MS + header["base_offset"]
+    times_ms = START_MS + base_offset + number * RECORDS
     stem = partition / units.file_stem(base_offset)
-    write_log(stem.with_suffix(".log"), header)
-    entries = {"relative_offset": number * RECORDS + RECORDS - 1, "position": number * BATCH_BYTES}
-    entries["timestamp_ms"] = header["max_timestamp_ms"]
+    write_log(stem.with_suffix(".log"), base_offset, times_ms)
+    entries = {"relative_offset": number * RECORDS + RECORDS - 1, "position": number * BATCH_BYTES, "timestamp_ms": times_ms}
     for layout, suffix in ((offset_index, ".index"), (time_index, ".timeindex")):
         slots = np.zeros(BATCHES, layout.ENTRY)
         for name in layout.ENTRY.names:
@@ -91,15 +90,32 @@ def write_segment(partition: Path, base_offset: int) -> None:
         stem.with_suffix(suffix).write_bytes(layout.build(slots[1:]))
 
 
-def write_log(path: Path, header: np.ndarray) -> None:
-    """The batches: the headers given, and the same bytes after each."""
-    part = 4096
-    batches = np.empty((part, BATCH_BYTES), np.uint8)
-    batches[:, HEADER.itemsize :] = np.random.default_rng(1).integers(0, 256, BATCH_BYTES - HEADER.itemsize, np.uint8)
-    with open(path, "wb") as out:
-        for first in range(0, len(header), part):
-            batches[:, : HEADER.itemsize] = header[first : first + part].view(np.uint8).reshape(part, -1)
-            out.write(batches)
+def write_log(path: Path, base_offset: int, times_ms: np.ndarray) -> None:
+    """Valid batches, all with the same records of random bytes."""
+    body = records()
+    header = np.zeros(1, HEADER)
+    header["last_offset_delta"], header["record_count"] = RECORDS - 1, RECORDS
+    header["batch_length_bytes"], header["magic"] = BATCH_BYTES - LENGTH_END, 2
+    header["producer_id"] = header["producer_epoch"] = header["base_sequence"] = -1
+    with open(path, "wb", buffering=64 * BATCH_BYTES) as out:
+        for number, time_ms in enumerate(times_ms):
+            header["base_offset"] = base_offset + number * RECORDS
+            header["base_timestamp_ms"] = header["max_timestamp_ms"] = time_ms
+            header["crc"] = crc32c(body, crc32c(header.tobytes()[CRC_START:]))
+            out.write(header.tobytes() + body)
+
+
+def records() -> bytes:
+    """The records of a batch, which fill it."""
+    left, built = BATCH_BYTES - HEADER.itemsize, b""
+    random = np.random.default_rng(1).bytes(left)
+    for delta in range(RECORDS):
+        size = left // (RECORDS - delta)
+        fitting = (record.build([record.Record(delta, 0, None, random[:value])]) for value in range(size, 0, -1))
+        built += next(one for one in fitting if len(one) <= size)
+        left = BATCH_BYTES - HEADER.itemsize - len(built)
+    assert not left
+    return built
 
 
 def plainly(directory: Path) -> float:
