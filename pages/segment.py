@@ -7,6 +7,7 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analyse import pin
 from kafkaviz.analyse.anatomy import Anatomy
+from kafkaviz.analyse.pin import Asked
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures import segment_facts, segment_shade, segment_tables, segment_words
 from kafkaviz.figures.segment_facts import FactGroups
@@ -80,8 +81,14 @@ def explore(place: Place, anatomy: Anatomy, groups: FactGroups) -> None:
 def drawn(place: Place, anatomy: Anatomy) -> bytes:
     """What the ruler is sent: the slice it asked for, around the offset that was asked for."""
     wanted = ruler.state("slice", anatomies.key(anatomy.segment))
-    offset = wanted.get("offset") or st.query_params.get(state.PIN, "")
-    return anatomies.message(anatomy, offset, st.session_state.get("shade") or "Plain", centre_row(anatomy, wanted), place.address)
+    sought = asked(anatomy, wanted.get("offset") or st.query_params.get(state.PIN, ""))
+    return anatomies.message(anatomy, sought, st.session_state.get("shade") or "Plain", centre_row(anatomy, wanted), place.address)
+
+
+def asked(anatomy: Anatomy, offset: str) -> Asked:
+    """The batch of an offset; without one that of the byte that a link led to, else a telling one."""
+    byte = None if offset else bytes_tab.came(anatomies.key(anatomy.segment))
+    return pin.at_byte(anatomy, *byte) if byte else pin.find(anatomy, offset)
 
 
 def centre_row(anatomy: Anatomy, wanted: dict) -> int | None:
@@ -106,7 +113,7 @@ def tables(place: Place, anatomy: Anatomy) -> None:
         time_table(place, anatomy, around)
     if stored.open:
         with stored:
-            bytes_tab.show(anatomy, around)
+            bytes_tab.show(place, anatomy, around)
 
 
 def chosen(place: Place, anatomy: Anatomy) -> Chosen:
@@ -114,8 +121,8 @@ def chosen(place: Place, anatomy: Anatomy) -> Chosen:
     picked = ruler.state("pin", anatomies.key(anatomy.segment))
     if picked:
         return segment_tables.chosen(anatomy, int(picked["row"]), int(picked["slot"]), int(picked["time"]))
-    asked = pin.find(anatomy, st.query_params.get(state.PIN, ""))
-    shown = pin.telling(anatomy) if asked.row is None else asked
+    sought = asked(anatomy, st.query_params.get(state.PIN, ""))
+    shown = pin.telling(anatomy) if sought.row is None else sought
     return segment_tables.chosen(anatomy, shown.row, shown.slot, shown.time)
 
 
@@ -162,6 +169,8 @@ def download(place: Place, anatomy: Anatomy, table: str, label: str) -> None:
 
 def not_there(place: Place, partition: Partition) -> None:
     """No such segment: those that there are."""
+    if not partition.segments:
+        return without_segment(place, partition)
     asked = st.query_params.get(state.SEGMENT, "")
     _bare_title(partition)
     found = list({one.base_offset: one for one in reversed(partition.segments) if one.log}.values())
@@ -172,6 +181,15 @@ def not_there(place: Place, partition: Partition) -> None:
             label = f"`{one.name}` {units.size(one.log.size_bytes)}, {one.state}"
             if st.button(label, icon=":material/straighten:", type="tertiary", key=f"kv_to_{one.name}"):
                 st.switch_page("pages/segment.py", query_params=state.address(place.directory, partition.directory, one.base_offset))
+
+
+def without_segment(place: Place, partition: Partition) -> None:
+    """A directory without a file of any segment; what else lies there has bytes too."""
+    _bare_title(partition)
+    why = "A broker makes the first one, from offset 0, when it next loads this directory."
+    with parts.empty("segment", "There is no segment in this directory", why):
+        _to_broker(place)
+    bytes_below(place)
 
 
 def nearest(found: list[Segment], offset: int | None) -> list[Segment]:
@@ -187,6 +205,7 @@ def without_log(place: Place) -> None:
     why = f"Only {names} is there. A broker deletes an index without its log when it starts."
     with parts.state("no_log", "warning", "There is no .log of this base offset", why):
         _to_broker(place)
+    bytes_below(place)
 
 
 def unreadable(fault: CannotOpen) -> None:
@@ -216,6 +235,15 @@ def no_batch(place: Place, partition: Partition, anatomy: Anatomy) -> None:
         _to_broker(place)
     with right, st.container(key="kv_fig_facts"):
         segment_parts.facts(facts(place, partition, anatomy))
+    bytes_below(place)
+
+
+@st.fragment
+def bytes_below(place: Place) -> None:
+    """The bytes of what is there, below the sentence that says what is not."""
+    st.space(24)
+    parts.heading("Bytes")
+    bytes_tab.alone(place)
 
 
 def _bare_title(partition: Partition | None, segment: Segment | None = None) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from kafkaviz import units
 from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.analyse.links import NONE, containing, holding
+from kafkaviz.format import offset_index, time_index
 
 GAPS_SHOWN = 4.81  # entries a window shows at first: what has room for its numbers
 FIRST_ENTRY_AT = 0.45  # of the entries: a pin nobody chose stands a little before the middle
@@ -79,6 +80,18 @@ def row_at(anatomy: Anatomy, position: int) -> int:
     """The row at a byte of the .log; the last one for a byte behind it."""
     row = int(containing(anatomy.batches, np.array([position]))[0])
     return row if row != NONE else len(anatomy.batches) - 1 if position > 0 else 0
+
+
+def at_byte(anatomy: Anatomy, kind: str, byte: int) -> Asked:
+    """What goes with a byte of the "log", "index" or "timeindex": its batch, or its slot and the batch that this leads to."""
+    links = anatomy.links
+    if kind == "index" and byte // offset_index.ENTRY.itemsize < len(anatomy.index.entries):
+        slot = byte // offset_index.ENTRY.itemsize
+        return Asked("", int(max(links.entry_batch[slot], links.entry_home[slot], 0)), slot=slot)
+    if kind == "timeindex" and byte // time_index.ENTRY.itemsize < len(anatomy.times.entries):
+        time = byte // time_index.ENTRY.itemsize
+        return Asked("", int(max(links.time_batch[time], 0)), time=time)
+    return Asked("", row_at(anatomy, byte)) if kind == "log" else telling(anatomy)
 
 
 def window_bytes(anatomy: Anatomy) -> int:

@@ -1,7 +1,8 @@
 """What the bytes view is sent: the bytes around the pin, as they lie in one of a segment's files, and the spans that name them.
 
-Of the .log the pinned batch is shown, of an index the whole file around the pinned slot. Sent is what a screen holds and some more,
-4 KiB; the browser asks for the next as it scrolls. A compressed batch has a second pane: what it holds, decompressed.
+Of the .log the pinned batch is shown, of an index the whole file around the pinned slot, of any other file all of it. Sent is what a
+screen holds and some more, 4 KiB; the browser asks for the next as it scrolls. A compressed batch has a second pane: what it holds,
+decompressed.
 """
 
 import json
@@ -16,6 +17,7 @@ from kafkaviz.format import offset_index, time_index, txn_index
 from kafkaviz.format.batch import HEADER, MAGIC_2
 from kafkaviz.log import stretch
 from kafkaviz.log.file import FileInfo
+from kafkaviz.log.segment import Segment
 
 ROW_BYTES = 16
 SENT_BYTES = 4096
@@ -72,21 +74,34 @@ class Wanted(NamedTuple):
 FIRST = Wanted()
 
 
-def files(anatomy: Anatomy) -> list[str]:
-    """Which of a segment's files there are."""
-    return [name for name, attribute in FILES.items() if getattr(anatomy.segment, attribute)]
+class Look(NamedTuple):
+    """What to look at first: the byte of the file that an address names, where it is shown; else what the pin was chosen by."""
+
+    byte: int | None = None
+    by_time: bool = False  # the pin was chosen by its time entry
 
 
-def view(anatomy: Anatomy, file: str, row: int, slot: int, time: int, wanted: Wanted = FIRST, by_time: bool = False) -> BytesView:
-    """The bytes of the pinned batch, or of an index around the slot that goes with it. Raises CannotOpen.
+KEY = Look()
 
-    by_time: the pin was chosen by its time entry, so that its time is what to look at.
-    """
+
+def files(segment: Segment) -> dict[str, FileInfo]:
+    """The files of a segment that there are, by the ends of their names."""
+    return {name: found for name, attribute in FILES.items() if (found := getattr(segment, attribute))}
+
+
+def whole(found: FileInfo, file: str, wanted: Wanted = FIRST, byte: int | None = None) -> BytesView:
+    """Any file from its first byte on; file: what it is called. Raises CannotOpen."""
+    chosen = max(0, min(byte or 0, found.size_bytes - 1))
+    return BytesView(file, _pane(found, "file", 0, found.size_bytes, chosen, wanted.outer), None, "", "", None, None)
+
+
+def view(anatomy: Anatomy, file: str, row: int, slot: int, time: int, wanted: Wanted = FIRST, look: Look = KEY) -> BytesView:
+    """The bytes of the pinned batch, or of an index around the slot that goes with it. Raises CannotOpen."""
     if file != ".log":
         chosen = {".index": slot, ".timeindex": time}.get(file, NONE)
-        return BytesView(file, _index(anatomy, file, max(chosen, 0), wanted.outer), None, "", "", None, None)
+        return BytesView(file, _index(anatomy, file, max(chosen, 0), wanted.outer, look.byte), None, "", "", None, None)
     batches, found = anatomy.batches, anatomy.segment.log
-    outer = _batch(anatomy, row, wanted.outer, by_time)
+    outer = _batch(anatomy, row, wanted.outer, look)
     inner, title, fault = _inside(found, batches, row, wanted.inner)
     before, after = (_offset(batches, other) if 0 <= other < len(batches) else None for other in (row - 1, row + 1))
     return BytesView(file, outer, inner, title, fault, before, after)
@@ -105,21 +120,22 @@ def _offset(batches, row: int) -> int:
     return base if base >= 0 else int(batches["last_offset"][row])
 
 
-def _batch(anatomy: Anatomy, row: int, wanted: int | None, by_time: bool) -> Pane:
+def _batch(anatomy: Anatomy, row: int, wanted: int | None, look: Look) -> Pane:
     """The pinned batch; the last one with what stands behind it."""
     batch = anatomy.batches[row]
     start, size_bytes = int(batch["position"]), int(batch["size_bytes"])
     end = anatomy.segment.log.size_bytes if row == len(anatomy.batches) - 1 else start + size_bytes
-    field = "max_timestamp_ms" if by_time else "last_offset_delta"
-    chosen = start + (HEADER.fields[field][1] if batch["magic"] >= MAGIC_2 else 0)
-    return _pane(anatomy.segment.log, "batch", start, min(end, start + PANE_BYTES), chosen, wanted)
+    field = "max_timestamp_ms" if look.by_time else "last_offset_delta"
+    key = start + (HEADER.fields[field][1] if batch["magic"] >= MAGIC_2 else 0)
+    return _pane(anatomy.segment.log, "batch", start, end, _shown(look.byte, start, end, key), wanted)
 
 
-def _index(anatomy: Anatomy, file: str, slot: int, wanted: int | None) -> Pane:
+def _index(anatomy: Anatomy, file: str, slot: int, wanted: int | None, byte: int | None) -> Pane:
     """A whole index file, each entry with the offset that it leads to."""
     found = getattr(anatomy.segment, FILES[file])
     size_bytes = ENTRY_BYTES[file]
-    pane = _pane(found, "file", 0, min(found.size_bytes, PANE_BYTES), min(slot * size_bytes, max(found.size_bytes - 1, 0)), wanted)
+    key = min(slot * size_bytes, max(found.size_bytes - 1, 0))
+    pane = _pane(found, "file", 0, found.size_bytes, _shown(byte, 0, found.size_bytes, key), wanted)
     entries = {".index": anatomy.index.entries, ".timeindex": anatomy.times.entries}.get(file)
     if entries is None:
         return pane
@@ -127,8 +143,16 @@ def _index(anatomy: Anatomy, file: str, slot: int, wanted: int | None) -> Pane:
     return pane._replace(links={start: int(entries["offset"][slot]) for start, slot in slots if slot < len(entries)})
 
 
+def _shown(byte: int | None, start: int, end: int, key: int) -> int:
+    """The byte of the address, if it lies in here; else the key."""
+    return byte if byte is not None and start <= byte < end else key
+
+
 def _pane(found: FileInfo, of: str, start: int, end: int, chosen: int, wanted: int | None) -> Pane:
-    """The stretch around a byte."""
+    """The stretch around a byte; of more than can be scrolled through, a part."""
+    if end - start > PANE_BYTES:
+        start += max(0, min(chosen - PANE_BYTES // 2, end - PANE_BYTES) - start) // ROW_BYTES * ROW_BYTES
+        end = min(end, start + PANE_BYTES)
     first = _first(start, end, chosen if wanted is None else wanted)
     read = stretch.read(found, first, min(end, first + SENT_BYTES))
     return Pane(of, start, end, first, read.data, read.spans, chosen, {})

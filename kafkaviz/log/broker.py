@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import checkpoint, names
 from kafkaviz.log import archive, file
+from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Offsets, Partition, open_partition
 
 META_PROPERTIES = "meta.properties"
@@ -19,6 +21,7 @@ CHECKPOINTS = {  # LogManager, 4.3.1: each maps a topic-partition to an offset
     "high_watermark": "replication-offset-checkpoint",
     "recovery_point": "recovery-point-offset-checkpoint",
 }
+OWN_FILES = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values(), "cleaner-offset-checkpoint", "bootstrap.checkpoint", ".lock")
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,15 @@ def open_broker(path: Path | str) -> Broker:
     if not (root / META_PROPERTIES).exists() and not problems and not any(partition.segments for partition in found):
         raise _no_broker(root)  # any folder may hold one that is called gcc-12
     return Broker(root, source, found, _properties(root, problems), *_clean(root, problems), tuple(problems))
+
+
+def own_files(root: Path) -> list[FileInfo]:
+    """The files that Kafka keeps in a broker directory beside its topic-partitions, those that are there."""
+    found = []
+    for name in OWN_FILES:
+        with suppress(CannotOpen):
+            found.append(file.info(root / name))
+    return found
 
 
 def _of_partition(source: Path, path: Path) -> Broker:

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import streamlit as st
 
-from kafkaviz.analyse import anatomy, pin, rolled
+from kafkaviz.analyse import anatomy, rolled
 from kafkaviz.analyse.anatomy import Anatomy
+from kafkaviz.analyse.pin import Asked
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures import segment_ruler
 from kafkaviz.log import file
@@ -54,14 +55,14 @@ def key(segment: Segment) -> str:
     return hashlib.sha256(os.fsencode(stamps)).hexdigest()[:16]
 
 
-def message(anatomy: Anatomy, offset: str, shade: str, centre_row: int | None, address: dict[str, str]) -> bytes:
+def message(anatomy: Anatomy, asked: Asked, shade: str, centre_row: int | None, address: dict[str, str]) -> bytes:
     """What the ruler is sent of a segment (figures.segment_ruler), put together once for as long as the same is asked for."""
-    return _message(anatomy, key(anatomy.segment), offset, shade, centre_row, json.dumps(address))
+    return _message(anatomy, key(anatomy.segment), tuple(asked), shade, centre_row, json.dumps(address))
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
-def _message(_anatomy: Anatomy, key: str, offset: str, shade: str, centre_row: int | None, address: str) -> bytes:
-    shown = segment_ruler.view(_anatomy, pin.find(_anatomy, offset), shade, centre_row)
+def _message(_anatomy: Anatomy, key: str, asked: tuple, shade: str, centre_row: int | None, address: str) -> bytes:
+    shown = segment_ruler.view(_anatomy, Asked(*asked), shade, centre_row)
     return segment_ruler.message(shown, key, json.loads(address))
 
 

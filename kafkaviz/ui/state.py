@@ -14,7 +14,8 @@ SEGMENT = "segment"  # the segment's base offset
 PIN = "pin"  # the offset that is looked at
 ORDER = "order"  # Broker: how the rows of the map are sorted
 TAB = "tab"  # Segment: the open tab below the ruler
-FILE = "file"  # Segment: which file's bytes the tab Bytes shows: .log, .index
+FILE = "file"  # Segment: which file's bytes the tab Bytes shows: .log or .index of the segment, or the name of a file beside them
+BYTE = "byte"  # Segment: the byte of that file to look at; the bytes view writes it in the browser
 WINDOW = "window"  # Segment: the bytes of the .log that the ruler shows, 468797-492397; the ruler reads and writes it in the browser
 FINDING, SEVERITY = "finding", "severity"  # Health: the chosen finding, and the kind that is listed; read and written in the browser
 RELEASE = "kafka"  # Health: the release whose behaviour is told, such as 3.9
@@ -22,6 +23,7 @@ FILTER = "filter"  # Broker: what the names in the table of topic-partitions hav
 ROWS = "rows"  # Broker: which sixty of the map's rows are shown, from 1
 
 # Session keys: what must outlive a rerun, but means nothing in a link.
+CAME = "kv_came"  # Segment: the segment, file and byte that a link without a pin led to
 DIALOG = "kv_dialog"  # the open dialog, what it started with, and the page and address it was opened at
 ORDERED = "kv_ordered"  # Broker: ORDER was set by a button in this run
 WORKED = "kv_worked"  # directories whose ingest this session has watched: the strip keeps its place when it is done

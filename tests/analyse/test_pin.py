@@ -72,3 +72,14 @@ def test_the_row_at_a_byte(position, row):
 def test_an_offset_of_thousands_of_digits_is_none_of_this_segment():
     """An address may hold anything."""
     assert pin.find(even(3), "9" * 5000).why.startswith("This segment holds")
+
+
+def test_what_goes_with_a_byte():
+    """A byte of the .log has its batch, one of an index its slot and the batch behind it; elsewhere a telling one is shown."""
+    table = made.batches([100] * 40)
+    entries, times = made.indexed(table, 300)
+    sound = made.anatomy(table, entries, times)
+    assert pin.at_byte(sound, "log", 1234) == Asked("", 12)
+    assert pin.at_byte(sound, "index", 17) == Asked("", int(sound.links.entry_batch[2]), slot=2)
+    assert pin.at_byte(sound, "timeindex", 25) == Asked("", int(sound.links.time_batch[2]), time=2)
+    assert pin.at_byte(sound, "index", 10**9) == pin.at_byte(sound, "txnindex", 0) == pin.telling(sound)

@@ -6,8 +6,9 @@ import pytest
 
 from kafkaviz.analyse import anatomy
 from kafkaviz.binary.spans import check
-from kafkaviz.figures.segment_bytes import BytesView, Pane, Wanted, files, legend, message, view
+from kafkaviz.figures.segment_bytes import BytesView, Look, Pane, Wanted, files, legend, message, view, whole
 from kafkaviz.log.broker import open_broker
+from kafkaviz.log.file import info
 
 
 def read(directory, partition, segment):
@@ -39,7 +40,7 @@ def test_the_pinned_batch(payments):
     assert (shown.outer.start, shown.outer.end, shown.inner, shown.fault) == (479997, 481858, None, "")
     assert value(shown.outer, shown.outer.chosen) == ("lastOffsetDelta", "13")
     assert (shown.before, shown.after) == (11592, 11626)
-    assert value(view(payments, ".log", 413, 95, 95, by_time=True).outer, 480032) == ("maxTimestamp", "1795253384123")
+    assert value(view(payments, ".log", 413, 95, 95, look=Look(by_time=True)).outer, 480032) == ("maxTimestamp", "1795253384123")
     is_whole(shown.outer)
 
 
@@ -55,7 +56,7 @@ def test_an_index_around_its_slot(payments):
     assert value(shown.outer, 764) == ("position", "479\u202f997")
     assert shown.outer.links[760] == shown.outer.links[764] == 11625
     assert value(view(payments, ".timeindex", 413, 95, 95).outer, 95 * 12) == ("slot 95 timestamp", "1795253384123")
-    assert files(payments) == [".log", ".index", ".timeindex", ".txnindex"]
+    assert list(files(payments.segment)) == [".log", ".index", ".timeindex", ".txnindex"]
     assert value(view(payments, ".txnindex", 413, 95, 95).outer, 2)[0] == "producerId"
 
 
@@ -116,3 +117,30 @@ def test_the_message(payments):
     assert sent[8 + length :] == shown.outer.data and words["panes"][0]["data"] == len(shown.outer.data)
     assert words["panes"][0]["spans"][190][2:5] == ["slot 95 relativeOffset", "3\u202f650", "offset"]
     assert words["panes"][0]["spans"][190][-1] == "11625" and isinstance(shown, BytesView)
+
+
+def test_a_byte_that_an_address_names(payments):
+    """It is chosen where it is shown, in a batch, an index and any other file; elsewhere the key is."""
+    assert view(payments, ".log", 413, 95, 95, look=Look(480000)).outer.chosen == 480000
+    assert view(payments, ".log", 413, 95, 95, look=Look(0)).outer.chosen == 479997 + 23
+    assert view(payments, ".index", 413, 95, 95, look=Look(12)).outer.chosen == 12
+    assert whole(payments.segment.log, "log", byte=10**12).outer.chosen == payments.segment.log.size_bytes - 1
+
+
+def test_a_file_of_its_own(payments):
+    """From its first byte to its last, batches or not; what is sent lies around the byte that is wanted."""
+    shown = whole(payments.segment.log, "a copy", byte=479997)
+    assert (shown.file, shown.outer.of, shown.outer.start, shown.outer.end) == ("a copy", "file", 0, payments.segment.log.size_bytes)
+    assert value(shown.outer, 479997)[0] == "baseOffset"
+    is_whole(shown.outer)
+    is_whole(whole(payments.segment.log, "a copy", Wanted(outer=900_000)).outer)
+
+
+def test_more_bytes_than_can_be_scrolled_through(tmp_path):
+    """Those around the byte that is wanted are the ones to scroll through."""
+    path = tmp_path / "00000000000000000000.log.deleted"
+    with open(path, "wb") as made:
+        made.truncate(64 << 20)
+    pane = whole(info(path), path.name, byte=40 << 20).outer
+    assert (pane.start, pane.end, pane.chosen) == (32 << 20, 48 << 20, 40 << 20)
+    assert whole(info(path), path.name, byte=1 << 40).outer.end == 64 << 20 and whole(info(path), path.name).outer.start == 0

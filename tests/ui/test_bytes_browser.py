@@ -156,3 +156,45 @@ def test_what_is_in_a_record_is_shown_as_text(view):
     view.open("payments-0", 7975, pin=11612)
     view.page.locator(".f", has_text="value").nth(1).click()
     assert view.page.locator(".mean .val").inner_text().startswith('{"payment":11279')
+
+
+def test_any_file_beside_the_segment(view):
+    """Chosen from the menu; the address keeps the file and the byte, and a reload both."""
+    view.open("payments-0", 7975, pin=11612)
+    view.page.get_by_role("button", name="Other files").click()
+    view.page.get_by_text("meta.properties", exact=True).click()
+    view.page.locator(".hex", has_text="23 ").wait_for()
+    view.page.wait_for_function("new URLSearchParams(location.search).get('file') === 'meta.properties'")
+    view.press("ArrowDown", "ArrowRight")
+    said = view.page.locator(".mean").inner_text()
+    byte = view.page.evaluate("new URLSearchParams(location.search).get('byte')")
+    assert int(byte) > 15
+    view.page.reload()
+    view.said(said[:20])
+    assert view.page.evaluate("new URLSearchParams(location.search).get('byte')") == byte
+    view.page.locator(".st-key-file").get_by_text(".index", exact=True).click()
+    view.said("slot 95 relativeOffset")
+    view.page.wait_for_function("!new URLSearchParams(location.search).has('byte')")
+
+
+def test_a_link_to_a_byte_of_the_log_pins_its_batch(view):
+    """The ruler goes with it; another pin there lets go of the byte."""
+    view.open("payments-0", 7975, byte=480000)
+    view.said("baseOffset bytes 0–7 of the batch")
+    view.page.locator(".say", has_text=f"11{THIN}612–11{THIN}625").wait_for()
+    view.page.locator(".dt").focus()
+    view.page.keyboard.press("ArrowRight")
+    view.said(f"481{THIN}881 in the file")
+    assert "byte=" not in view.page.url
+
+
+def test_a_byte_chosen_is_not_left_when_the_rows_below_are_scrolled_to(view):
+    """What was chosen far above stays chosen, and the rows stay where they were scrolled."""
+    view.open("dense-index-0", 0, pin=9, file=".index")
+    view.press("Home")
+    view.said("bytes 0–")
+    hexes = view.page.locator(".hex")
+    hexes.evaluate("one => { one.scrollTop = one.scrollHeight / 2 }")
+    view.page.locator(".hex .gone").first.wait_for(state="attached")
+    view.page.locator(".hex .gone").first.wait_for(state="detached")
+    assert hexes.evaluate("one => one.scrollTop") > 2000

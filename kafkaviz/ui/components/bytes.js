@@ -38,7 +38,7 @@ function take(m, data) {
   }
   data.panes.forEach((p, i) => refresh(m, m.panes[i], p));
   const outer = m.panes[0];
-  if (!other && outer.chosen !== was) m.stepping = { pane: outer, byte: outer.chosen };
+  if (!other && outer.chosen !== was && outer.chosen !== m.own) m.stepping = { pane: outer, byte: outer.chosen };
   if (!other) { redraw(m); return; }
   m.at = { pane: outer, byte: enter === 'first' ? outer.start : outer.chosen };
   m.panes.forEach(p => { p.hex.scrollTop = 0; rows(m, p); });
@@ -55,7 +55,7 @@ function build(m, sent, i) {
   for (const el of [hex, list]) {
     el.onmousemove = e => near(m, p, spanOf(p, e));
     el.onmouseleave = () => near(m, p, null);
-    el.onclick = e => { const s = spanOf(p, e); if (s) { choose(m, p, Math.max(s.start, p.start), el === list); follow(s); } };
+    el.onclick = e => { const s = spanOf(p, e); if (s) { chosen(m, p, Math.max(s.start, p.start), el === list); follow(s); } };
   }
   return p;
 }
@@ -66,11 +66,14 @@ function refresh(m, p, sent) {
   p.room.style.height = `${Math.max(1, Math.ceil((p.end - p.start) / ROW)) * ROW_PX}px`;
   p.room.style.setProperty('--digits', `${grp(p.end).length}ch`);
   p.list.replaceChildren(...p.spans.map((s, n) => H('div', { class: 'f', role: 'listitem', 'data-s': n },
-    H('span', { class: 'p' }, s.start < p.start ? '' : String(s.start - p.start)),
+    H('span', { class: 'p' }, s.start < p.start ? '' : String(s.start - origin(p))),
     H('span', { class: 'n' }, H('span', { class: `sw k-${s.kind}` }), s.name), H('span', { class: 'v' }, s.value))));
 }
 
 // ---- drawing
+
+// From where places are counted: a file from its first byte, even if what can be scrolled through begins later.
+const origin = p => p.of === 'file' ? 0 : p.start;
 
 // The span that has a byte, by halving; null where its bytes are not here.
 function at(p, byte) {
@@ -138,7 +141,7 @@ function mark(m) {
 }
 
 function say(m, p, s) {
-  const from = s.start - p.start, to = s.end - 1 - p.start, of = { batch: 'of the batch', file: 'of the file', records: 'of the records' }[p.of];
+  const from = s.start - origin(p), to = s.end - 1 - origin(p), of = { batch: 'of the batch', file: 'of the file', records: 'of the records' }[p.of];
   const places = s.start < p.start ? '' : `${to > from ? `bytes ${grp(from)}–${grp(to)}` : `byte ${grp(from)}`} ${of}, ${p.of === 'batch' ? `${grp(s.start)} in the file, ` : ''}`;
   const value = s.kind === 'payload' && s.value ? [' ', H('span', { class: 'val' }, s.value)] : [];
   const words = [H('b', {}, s.name), ` ${places}${grp(s.end - s.start)} B. `, s.note, ...value].map(one => typeof one === 'string' ? document.createTextNode(one) : one);
@@ -174,6 +177,16 @@ function choose(m, p, byte, inView = false) {
   mark(m);
 }
 
+// The reader chose a byte of the file: it stands in the address, as a link to it would have it.
+function chosen(m, p, byte, inView) {
+  choose(m, p, byte, inView);
+  if (p.i) return;
+  m.own = byte;
+  const url = new URL(location);
+  url.searchParams.set('byte', byte);
+  history.replaceState(history.state, '', url);
+}
+
 function show(p, s, byte) {
   const y = Math.floor((byte - p.start) / ROW) * ROW_PX + PAD_PX, h = p.hex.clientHeight;
   if (h && (y < p.hex.scrollTop + 1 || y + ROW_PX > p.hex.scrollTop + h - 1)) p.hex.scrollTop = Math.max(0, y - h / 3);
@@ -186,7 +199,7 @@ function show(p, s, byte) {
 function onKey(m, p, e) {
   if (e.ctrlKey || e.metaKey || e.altKey) return;
   const byte = m.at.pane === p ? m.at.byte : p.start, s = at(p, byte), page = Math.max(1, Math.floor(p.hex.clientHeight / ROW_PX) - 1) * ROW;
-  const to = there => choose(m, p, Math.max(p.start, Math.min(p.end - 1, there)), true);
+  const to = there => chosen(m, p, Math.max(p.start, Math.min(p.end - 1, there)), true);
   const act = {
     ArrowRight: () => s && s.end >= p.end ? neighbour(m, p, m.data.after) : to(s ? s.end : byte),
     ArrowLeft: () => s && s.start <= p.start ? neighbour(m, p, m.data.before) : to(s ? s.start - 1 : byte),

@@ -130,7 +130,7 @@ function pick(m, sel, offset = offsetOf(sel.batch)) {
 const offsetOf = batch => batch ? String(batch.first >= 0n ? batch.first : batch.last) : '';
 
 function remember(m, offset) {
-  write(m, { pin: offset });
+  write(m, { pin: offset, byte: null }); // a byte that was looked at belongs to the pin before
   m.address = offset;
   m.$('of').value = offset;
   complain(m, '');
@@ -140,7 +140,7 @@ function remember(m, offset) {
 function write(m, more = {}) {
   const url = new URL(location), shown = m.window?.map(Math.round).join('-');
   const own = m.window && shown !== centred(m, m.pin).map(Math.round).join('-'), keep = { ...m.data.address, ...more, ...(own ? { window: shown } : {}) };
-  for (const name in keep) url.searchParams.set(name, keep[name]);
+  for (const name in keep) if (keep[name] === null) url.searchParams.delete(name); else url.searchParams.set(name, keep[name]);
   if (!own) url.searchParams.delete('window');
   history.replaceState(history.state, '', url);
 }
