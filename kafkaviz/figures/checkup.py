@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from kafkaviz import units
 from kafkaviz.analyse.finding import CODES, ERROR, INFO, SEVERITIES, Finding
+from kafkaviz.figures import segment_bytes
 from kafkaviz.simulate.restart import Restart, Step
 
 ROW_BYTES, ROWS, BEFORE_BYTES = 16, 8, 32  # of a hex dump: bytes a line, lines, and what is shown in front of a finding
@@ -76,6 +77,7 @@ class Member(NamedTuple):
     consequence: str
     next_step: str
     reference: str
+    link: Mapping[str, str]  # the address of the bytes on the Segment page, but for the directory; empty where there are none
 
 
 class Item(NamedTuple):
@@ -232,7 +234,7 @@ def items(findings: Sequence[Finding], read: Read) -> tuple[Item, ...]:
         same = list(group)
         together = len(same) > ALONE or (len(same) > 1 and (severity == INFO or code.startswith("recovery-will-")))
         for part in [same] if together else [[one] for one in same]:
-            members = tuple(_member(one, read if number < left else None) for number, one in enumerate(part[:MEMBERS]))
+            members = tuple(_member(one, read, number < left) for number, one in enumerate(part[:MEMBERS]))
             left -= len(members)
             found.append(_item(part, members))
     return tuple(found)
@@ -247,10 +249,11 @@ def _item(same: Sequence[Finding], members: tuple[Member, ...]) -> Item:
     return Item(first.code, first.severity, first.code, f"{CODES[first.code].title}, {_times(len(same))}", where, len(same), members)
 
 
-def _member(one: Finding, read: Read | None) -> Member:
-    dump = _dump(one, read) if read and one.file and one.position is not None and one.length else None
+def _member(one: Finding, read: Read, is_dumped: bool) -> Member:
+    dump = _dump(one, read) if is_dumped and one.file and one.position is not None and one.length else None
+    link = segment_bytes.address(one.partition, one.file, one.position) if dump or (one.file and read(one.file, 0, 1)) else {}
     told = map(_sentence, (one.message, one.evidence.found, one.evidence.expected))
-    return Member(_where(one), *told, dump, _sentence(one.consequence), _sentence(one.next_step), one.reference or "")
+    return Member(_where(one), *told, dump, _sentence(one.consequence), _sentence(one.next_step), one.reference or "", link)
 
 
 def _key(one: Finding) -> str:

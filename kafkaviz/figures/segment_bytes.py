@@ -6,6 +6,7 @@ decompressed.
 """
 
 import json
+import re
 from typing import NamedTuple
 
 from kafkaviz import units
@@ -13,7 +14,7 @@ from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.analyse.links import NONE
 from kafkaviz.binary.spans import CHECK, OFFSET, PAYLOAD, POSITION, PRODUCER, SIZE, TIME, TORN, UNWRITTEN, Span
 from kafkaviz.errors import CorruptFile
-from kafkaviz.format import offset_index, time_index, txn_index
+from kafkaviz.format import names, offset_index, time_index, txn_index
 from kafkaviz.format.batch import HEADER, MAGIC_2
 from kafkaviz.log import stretch
 from kafkaviz.log.file import FileInfo
@@ -29,6 +30,7 @@ LEGEND = (
     (OFFSET, "offsets"), (SIZE, "lengths, counts, positions"), (CHECK, "format and checksum"), (TIME, "time"),
     (PRODUCER, "producer and leader"), (PAYLOAD, "payload"),
 )  # fmt: skip
+PLAIN = re.compile(r"(?!.*__)[A-Za-z0-9_.\-]+")  # a file with such a name is called by it in an address; any other is spelled out there
 ALSO = ((UNWRITTEN, "never written"), (TORN, "torn, or no field"))
 
 
@@ -87,6 +89,23 @@ KEY = Look()
 def files(segment: Segment) -> dict[str, FileInfo]:
     """The files of a segment that there are, by the ends of their names."""
     return {name: found for name, attribute in FILES.items() if (found := getattr(segment, attribute))}
+
+
+def address(partition: str | None, file: str, byte: int | None = None) -> dict[str, str]:
+    """The address of a byte of a file on the Segment page; file: relative to the broker directory; {} where no link can name it."""
+    name = file.rpartition("/")[2]
+    if not PLAIN.fullmatch(name):
+        return {}
+    parsed = names.parse_file(name)
+    of_segment = parsed is not None and f".{parsed.kind}" in FILES
+    parts = {
+        "tp": partition,
+        "segment": str(parsed.base_offset) if of_segment else None,
+        "tab": "Bytes",
+        "file": f".{parsed.kind}" if of_segment and not parsed.suffix else name,
+        "byte": None if byte is None else str(byte),
+    }
+    return {key: value for key, value in parts.items() if value is not None}
 
 
 def whole(found: FileInfo, file: str, wanted: Wanted = FIRST, byte: int | None = None) -> BytesView:

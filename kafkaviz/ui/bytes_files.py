@@ -3,7 +3,6 @@
 A name out of an address is only looked up in this list, never joined to a path.
 """
 
-import re
 from collections.abc import Iterator
 
 from kafkaviz.figures import segment_bytes
@@ -16,7 +15,6 @@ from kafkaviz.ui import parts
 from kafkaviz.ui.pick import Place
 
 OFFERED = 40  # in the menu: a partition has a snapshot for each of its segments
-PLAIN = re.compile(r"(?!.*__)[A-Za-z0-9_.\-]+")  # such a name reads as it is in a label of Streamlit's
 
 
 def of_segment(segment: Segment | None) -> dict[str, FileInfo]:
@@ -41,7 +39,7 @@ def _beside(partition: Partition) -> Iterator[FileInfo]:
 
 def label(name: str) -> str:
     """A file's name as a widget and the address have it; one with markup in it is shown with that markup, not as it."""
-    return name if PLAIN.fullmatch(name) else parts.plain(name)
+    return name if segment_bytes.PLAIN.fullmatch(name) else parts.plain(name)
 
 
 def nearest(known: dict[str, FileInfo], base_offset: int) -> list[str]:

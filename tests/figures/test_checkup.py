@@ -128,3 +128,11 @@ def test_the_message_is_plain_values():
     sent = json.loads(json.dumps(checkup.message(shown, "k")))
     assert sent["key"] == "k" and sent["items"][0]["members"][0]["dump"]["digits"] == "0102"
     assert sent["counts"] == {"error": 1, "warning": 0, "info": 0}
+
+
+def test_a_finding_leads_to_its_bytes():
+    """To the file of the segment and the byte; a file that is not there, or is empty, has none to show."""
+    (there,) = checkup.items([found("log-torn-tail", position=2900, length=5)], lambda *_: b"\x01")
+    assert there.members[0].link == {"tp": "orders-1", "segment": "0", "tab": "Bytes", "file": ".log", "byte": "2900"}
+    (gone,) = checkup.items([found("log-torn-tail", position=2900, length=5)], nothing)
+    assert gone.members[0].link == {}

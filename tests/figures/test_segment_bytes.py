@@ -6,7 +6,7 @@ import pytest
 
 from kafkaviz.analyse import anatomy
 from kafkaviz.binary.spans import check
-from kafkaviz.figures.segment_bytes import BytesView, Look, Pane, Wanted, files, legend, message, view, whole
+from kafkaviz.figures.segment_bytes import BytesView, Look, Pane, Wanted, address, files, legend, message, view, whole
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.file import info
 
@@ -144,3 +144,22 @@ def test_more_bytes_than_can_be_scrolled_through(tmp_path):
     pane = whole(info(path), path.name, byte=40 << 20).outer
     assert (pane.start, pane.end, pane.chosen) == (32 << 20, 48 << 20, 40 << 20)
     assert whole(info(path), path.name, byte=1 << 40).outer.end == 64 << 20 and whole(info(path), path.name).outer.start == 0
+
+
+@pytest.mark.parametrize(("partition", "file", "named"), [
+    ("orders-0", f"orders-0/{7:020d}.timeindex", {"segment": "7", "file": ".timeindex"}),
+    ("orders-0", f"orders-0/{7:020d}.log.swap", {"segment": "7", "file": f"{7:020d}.log.swap"}),
+    ("orders-0", f"orders-0/{7:020d}.snapshot", {"file": f"{7:020d}.snapshot"}),
+    ("orders-0", "orders-0/leader-epoch-checkpoint", {"file": "leader-epoch-checkpoint"}),
+    (None, "meta.properties", {"file": "meta.properties"}),
+])  # fmt: skip
+def test_the_address_of_a_byte(partition, file, named):
+    """A file of a segment by its kind, any other by its name."""
+    told = {"tp": partition} if partition else {}
+    assert address(partition, file, 12) == {**told, **named, "tab": "Bytes", "byte": "12"}
+    assert "byte" not in address(partition, file)
+
+
+def test_a_name_with_markup_has_no_address():
+    """The page would show it spelled out."""
+    assert address("orders-0", "orders-0/![a](b)") == {}

@@ -52,3 +52,43 @@ def test_only_errors(findings):
     assert 0 < findings.locator(".fi").count() < before
     assert "severity=error" in findings.url
     assert findings.locator(".verdict h2").inner_text().startswith("This broker will start")
+
+
+def test_a_finding_leads_to_its_bytes_and_back_leads_to_the_finding(findings, damaged):
+    """By keyboard; the directory stays, the slot is the chosen field, and Back returns to the same finding."""
+    findings.locator(".fi", has_text="bookings-0 858.index").click()
+    first = findings.locator(".hx .bad").first.inner_text()
+    before = findings.locator(".det .where").inner_text()
+    findings.locator(".det a.go").focus()
+    findings.keyboard.press("Enter")
+    findings.locator(".hex .h.on").first.wait_for()
+    query = findings.evaluate("Object.fromEntries(new URLSearchParams(location.search))")
+    there = {"dir": str(damaged), "tp": "bookings-0", "segment": "858", "file": ".index", "tab": "Bytes"}
+    assert {name: query[name] for name in there} == there
+    assert findings.locator(".hex .h.on").first.inner_text() == first
+    assert findings.locator(".mean").inner_text().startswith("slot ")
+    findings.go_back()
+    findings.locator(".fi").first.wait_for(timeout=90_000)
+    assert findings.locator(".det .where").inner_text() == before
+
+
+def test_one_of_many_findings_of_a_code_stands_in_the_address(page, server, killed):
+    """A reload brings it back."""
+    page.goto(f"{server}/health?dir={killed}")
+    page.locator(".fi").first.wait_for(timeout=90_000)
+    page.locator(".fi", has_text=" times").first.click()
+    page.locator(".mem button").nth(2).click()
+    place = page.locator(".det .where").inner_text()
+    page.reload()
+    page.locator(".fi").first.wait_for(timeout=90_000)
+    assert page.locator(".det .where").inner_text() == place
+    assert page.locator(".mem button").nth(2).get_attribute("aria-current") == "true"
+
+
+def test_the_bytes_of_a_tail_are_pinned_with_the_last_batch(page, server, killed):
+    """The byte of the .log that a finding names is the chosen one, and the ruler shows the batch it belongs to."""
+    page.goto(f"{server}/health?dir={killed}&finding=log-torn-tail")
+    page.locator(".fi", has_text="The last batch is cut short").click()
+    page.locator(".det a.go").click()
+    page.locator(".hex .h.on").first.wait_for()
+    assert page.locator(".kv-sw.byte-torn").count() == 1 and page.locator(".dt svg").count() == 1

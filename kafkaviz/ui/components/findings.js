@@ -9,9 +9,9 @@ export default function ({ parentElement: root, data }) {
   const m = root.host.__findings ??= {};
   m.release?.(); // Streamlit calls anew on each change, without cleaning up before
   m.$ = name => root.querySelector('.' + name);
-  if (m.key !== data.key) Object.assign(m, { key: data.key, only: asked('severity') in NAMES ? asked('severity') : 'all', member: 0, chosen: asked('finding') });
+  if (m.key !== data.key) Object.assign(m, { key: data.key, only: asked('severity') in NAMES ? asked('severity') : 'all', ...named(data, asked('finding') ?? '') });
   m.data = data;
-  if (!listed(m).some(one => one.key === m.chosen)) m.chosen = listed(m)[0]?.key;
+  if (!listed(m).some(one => one.key === m.chosen)) Object.assign(m, { chosen: listed(m)[0]?.key, member: 0 });
   const shown = () => { verdict(m); strip(m, root); };
   const watch = new ResizeObserver(shown);
   watch.observe(root.host);
@@ -23,9 +23,15 @@ export default function ({ parentElement: root, data }) {
 const within = (part, whole) => whole.toLowerCase().includes(part.toLowerCase().replace(/\.$/, ''));
 const listed = m => m.data.items.filter(one => m.only === 'all' || one.severity === m.only);
 
+// What an address names: an item, and behind a ~ which of its findings, if not the first.
+function named(data, text) {
+  const [, key, nth] = /^(.*)~([0-9]{1,9})$/.exec(text) ?? [], item = data.items.find(one => one.key === key);
+  return item?.members[nth] && !data.items.some(one => one.key === text) ? { chosen: key, member: Number(nth) } : { chosen: text, member: 0 };
+}
+
 function write(m) {
-  const url = new URL(location);
-  for (const [name, value, none] of [['finding', m.chosen, null], ['severity', m.only, 'all']])
+  const url = new URL(location), finding = m.member ? `${m.chosen}~${m.member}` : m.chosen;
+  for (const [name, value, none] of [['finding', finding, null], ['severity', m.only, 'all']])
     if (!value || value === none) url.searchParams.delete(name); else url.searchParams.set(name, value);
   history.replaceState(history.state, '', url);
 }
@@ -105,16 +111,23 @@ function detail(m) {
     H('div', { class: 'h' }, H('div', { class: 'hd' }, sev(item.severity), H('h3', {}, item.title), H('span', { class: 'code' }, item.code)), H('div', { class: 'where' }, one.where)),
     members(m, item),
     block('What is there', one.message, !within(one.found, one.message) && one.found, one.expected && `Expected: ${one.expected}`),
-    one.dump ? H('div', { class: 'blk' }, dump(one.dump)) : null,
+    one.dump || one.link.file ? H('div', { class: 'blk' }, one.dump ? dump(one.dump) : null, link(one)) : null,
     block('What Kafka will do', one.consequence), block('A safe next step', one.next_step), block('Reference', one.reference),
   ].filter(Boolean));
+}
+
+// To the same bytes on the Segment page, in the same directory; the browser's Back comes back to this finding.
+function link({ link }) {
+  if (!link.file) return null;
+  const directory = asked('dir'), to = new URLSearchParams({ ...(directory === null ? {} : { dir: directory }), ...link });
+  return H('a', { class: 'go', href: `segment?${to}` }, 'Show the bytes', icon('arrow_forward'));
 }
 
 function members(m, item) {
   if (item.members.length < 2) return null;
   const box = H('div', { class: 'mem', role: 'group', 'aria-label': 'Where' }, ...item.members.map((one, i) => {
     const button = H('button', { type: 'button', 'aria-current': String(i === m.member), title: one.message }, one.where);
-    button.onclick = () => { m.member = i; const top = m.$('mem').scrollTop; detail(m); m.$('mem').scrollTop = top; m.$('mem').querySelector('[aria-current="true"]').focus(); };
+    button.onclick = () => { m.member = i; write(m); const top = m.$('mem').scrollTop; detail(m); m.$('mem').scrollTop = top; m.$('mem').querySelector('[aria-current="true"]').focus(); };
     return button;
   }));
   if (item.count > item.members.length) box.append(H('div', { class: 'lab', style: 'padding:3px 18px' }, `${grp(item.count - item.members.length)} more: see the JSON`));
