@@ -61,7 +61,7 @@ def decompress(codec: str, data: bytes | memoryview, limit_bytes: int = LIMIT_BY
     return _join(_PIECES[codec](data), limit_bytes)
 
 
-def _join(pieces: Iterator[bytes], limit_bytes: int) -> bytes:
+def _join(pieces: Iterator[bytes | pa.Buffer], limit_bytes: int) -> bytes:
     """The pieces as one; once they grow past the limit the rest is not even decompressed."""
     joined, size_bytes = [], 0
     for piece in pieces:
@@ -97,11 +97,14 @@ def _from_gzip(data: memoryview) -> Iterator[bytes]:
             return
 
 
-def _from_stream(codec: str, data: memoryview) -> Iterator[bytes]:
-    """The pieces pyarrow makes of the data; reading it all in one call would set the limit aside for each batch."""
+def _from_stream(codec: str, data: memoryview) -> Iterator[pa.Buffer]:
+    """The pieces pyarrow makes of the data; reading it all in one call would set the limit aside for each batch.
+
+    As its buffers, not as bytes: where the data is corrupt, its read() never gives back the room that it took for a piece.
+    """
     try:
         stream = pa.CompressedInputStream(pa.BufferReader(data), codec)
-        while piece := stream.read(_PIECE_BYTES):
+        while len(piece := stream.read_buffer(_PIECE_BYTES)):
             yield piece
     except (OSError, ValueError) as fault:
         raise CorruptBytes(0, f"{codec}: {fault}") from fault

@@ -73,6 +73,9 @@ def parse_directory(name: str) -> PartitionName | None:
             return None
         name, state = name[: name.rindex(".")], moved[4]
     match = _PARTITION.fullmatch(name)
-    if match is None or int(match[2]) > MAX_PARTITION:
+    if match is None:
         return None
-    return PartitionName(match[1], int(match[2]), state)
+    digits = match[2].lstrip("0") or "0"
+    if len(digits) > len(str(MAX_PARTITION)) or int(digits) > MAX_PARTITION:  # Python refuses to read thousands of digits
+        return None
+    return PartitionName(match[1], int(digits), state)

@@ -36,7 +36,7 @@ ZIP_UNIX = 3
 DECOMPRESSORS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}  # by the first bytes: names may lie
 BROKEN = (  # what the readers of the standard library raise on bytes that are no archive, encrypted ones included
     tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error,
-    OSError, EOFError, ValueError, ArithmeticError, RuntimeError,
+    OSError, EOFError, ValueError, ArithmeticError, RuntimeError, LookupError,
 )  # fmt: skip
 
 

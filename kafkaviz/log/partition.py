@@ -122,7 +122,7 @@ def log_end_offset(segment: Segment) -> int:
     """One past the last whole batch of a segment; its base offset when it has none."""
     entries = segment.offset_index
     for start in [*entries["position"][-1:].tolist(), 0]:
-        last = [part["last_offset"][-1] for part in segment.scan(start)]
+        last = [part["last_offset"][-1] for part in segment.scan(start)] if start >= 0 else []
         if last:
             return int(last[-1]) + 1
     return segment.base_offset

@@ -230,7 +230,8 @@ class _Run:
 
 
 def _time_entry(timestamp_ms: int, relative_offset: int) -> np.ndarray:
-    return np.array([(timestamp_ms, relative_offset)], time_index.ENTRY)
+    """An entry; of an offset that is too far away, which releases before 2.0 do not look at, the low 32 bits, as Java's toInt."""
+    return np.array([(timestamp_ms, (int(relative_offset) + 2**31) % 2**32 - 2**31)], time_index.ENTRY)
 
 
 # ---- the pass over the batches

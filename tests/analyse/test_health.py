@@ -1,5 +1,6 @@
 """Whole directories that real brokers wrote: the doctor finds what was done to them, and nothing in healthy ones."""
 
+import shutil
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -248,3 +249,13 @@ def test_an_empty_log_needs_no_index(clean, tmp_path):
     lab.write(lab.path / "clicks-none-0" / "00000000000000009999.log", b"")
     codes = {code for code, _ in alarms(check(lab.path)) - before}
     assert codes & {"index-missing", "timeindex-missing"} == set()
+
+
+def test_a_snapshot_behind_an_entry_that_points_before_the_file(data, tmp_path):
+    """The entry is a finding, and whether a batch begins at the snapshot's offset is found from byte 0 on."""
+    nulls = Path(shutil.copytree(data / "kafka-4.3.1" / "nulls-0", tmp_path / "nulls-0"))
+    index = nulls / "00000000000000000000.index"
+    index.write_bytes(b"\0\0\0\1\xff\xff\xff\0" + index.read_bytes()[8:])
+    for offset in (3, 5):
+        (nulls / f"{offset:020}.snapshot").write_bytes(b"")
+    assert {"index-position-beyond-log", "snapshot-stray"} <= {one.code for one in check(nulls).findings}

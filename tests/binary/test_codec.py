@@ -1,7 +1,9 @@
 """Codecs: framings byte by byte, round trips, and data that is cut, damaged or too large."""
 
+import gc
 import gzip
 import struct
+import tracemalloc
 import zlib
 
 import pyarrow as pa
@@ -205,3 +207,18 @@ def test_broken_lz4_says_where(frame, position, what):
 def test_the_header_checksum_of_magic_0_is_not_looked_at():
     """1a is what writers of magic 0 put behind FLG 60 BD 40."""
     assert codec.decompress("lz4", lz4_frame(0x60, 0x40, check=0x1A), lz4_header_checked=False) == b"abc"
+
+
+@pytest.mark.parametrize("name", COMPRESSED)
+def test_refused_data_leaves_no_room_taken(name):
+    """Not even for the piece it failed at, which may be a mebibyte: a log can hold a damaged batch a million times."""
+    cut = codec.compress(name, TEXT)[:-30]
+    refused(name, cut)
+    tracemalloc.start()
+    try:
+        for _ in range(20):
+            refused(name, cut)
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] < 1 << 20
+    finally:
+        tracemalloc.stop()

@@ -77,6 +77,8 @@ def test_a_name_comes_back_as_its_base_offset(base_offset):
     ("-0-0", PartitionName("-0", 0)),
     ("orders-2147483647", PartitionName("orders", 2147483647)),
     ("orders-2147483648", None),
+    (f"orders-{'0' * 5000}7", PartitionName("orders", 7)),
+    (f"orders-{'9' * 5000}", None),
     ("orders-x", None),
     ("orders-", None),
     ("orders-٣", None),
@@ -87,7 +89,7 @@ def test_a_name_comes_back_as_its_base_offset(base_offset):
     ("remote-log-index-cache", None),
     ("orders", None),
     ("", None),
-])
+], ids=lambda name: str(name)[:60])
 def test_a_directory_tells_its_partition(name, parsed):
     """As LocalLog.parseTopicPartitionName: the last dash divides, a marked directory loses its id first."""
     assert parse_directory(name) == parsed

@@ -198,3 +198,16 @@ def test_what_is_no_path_is_one_line(path):
     """A home directory that is not there, a name that no file can have."""
     with pytest.raises(CannotOpen):
         archive.opened(Path(path))
+
+
+def test_a_member_without_a_name_is_one_line(tmp_path):
+    """A name of no bytes, in front of a byte that belongs to nothing."""
+    path = tmp_path / "b.zip"
+    with zipfile.ZipFile(path, "w") as out:
+        out.writestr(zipfile.ZipInfo("x"), b"content")
+    data = bytearray(path.read_bytes())
+    for lengths in (26, data.index(b"PK\x01\x02") + 28):
+        data[lengths : lengths + 4] = b"\0\0\1\0"  # of the name, of what is extra
+    path.write_bytes(data)
+    with pytest.raises(CannotOpen, match="no archive"):
+        archive.opened(path)

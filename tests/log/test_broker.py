@@ -247,3 +247,12 @@ def test_a_broken_snapshot_is_told_by_file_and_byte(tmp_path, clean):
     broken.write_bytes(data)
     with pytest.raises(CorruptFile, match=r"19113.snapshot, byte 6: Snapshot is corrupt \(CRC is no longer valid\)"):
         open_partition(broken.parent, names.parse_directory("orders-0")).snapshot(19113)
+
+
+def test_an_entry_that_points_before_the_file_does_not_hide_the_end(data, tmp_path):
+    """The log end offset is then found from byte 0 on."""
+    directory = Path(shutil.copytree(data / "kafka-4.3.1" / "nulls-0", tmp_path / "nulls-0"))
+    before = open_broker(directory).partitions[0].log_end_offset()
+    index = directory / "00000000000000000000.index"
+    index.write_bytes(index.read_bytes() + (9).to_bytes(4, "big") + b"\xff\xff\xff\0")
+    assert open_broker(directory).partitions[0].log_end_offset() == before > 0

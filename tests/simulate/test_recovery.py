@@ -164,3 +164,11 @@ def is_wrapper(line: dict) -> bool:
     """A compressed batch of magic 0 or 1 with several messages, whose offsets fit a segment of base offset 0."""
     header = line.get("header", {})
     return header.get("magic", 2) < 2 and header["isCompressed"] and len(line.get("records", [])) > 1 and header["lastOffset"] < 2**31
+
+
+def test_an_offset_far_away_is_cut_to_32_bits_before_kafka_2():
+    """Releases before 2.0 wrote whatever toInt left of it; later ones end there."""
+    log = v2_batch(2**40 + 7, 0, 200)
+    old, new = (recover(reader(log), len(log), 0, IndexConfig(), profile(release)) for release in ((1, 1), (2, 0)))
+    assert old.time_entries["relative_offset"].tolist() == [7] and old.raised is None
+    assert len(new.time_entries) == 0 and "LogSegmentOffsetOverflowException" in str(new.raised)
