@@ -6,6 +6,7 @@ The floors, from the ground up; a module uses its own floor and those below it:
     binary                    bytes that know no Kafka file: varints, checksums, codecs
     format                    each file format, declared once: layout, parse, build
     log                       files on disk, opened read-only: broker, partition, segment
+    search                    how Kafka finds an offset or a timestamp, every step kept
     analyse                   what a log costs, what its settings were, what is wrong with it
     pipeline                  the same questions over whole brokers, on Spark
     figures                   a view of a result, and the figure of that view
@@ -17,18 +18,22 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kafkaviz.analyse.health import Finding, Health, check
+    from kafkaviz.analyse.lookups import lookup
     from kafkaviz.errors import CannotOpen, CorruptFile, KafkavizError
     from kafkaviz.log.broker import Broker, open_broker
     from kafkaviz.log.partition import Partition
     from kafkaviz.log.segment import Segment
 
 __version__ = "0.1.0"
-__all__ = ["Broker", "CannotOpen", "CorruptFile", "Finding", "Health", "KafkavizError", "Partition", "Segment", "check", "open_broker"]
+__all__ = [
+    "Broker", "CannotOpen", "CorruptFile", "Finding", "Health", "KafkavizError", "Partition", "Segment", "check", "lookup", "open_broker",
+]  # fmt: skip
 
 _ROOMS = {
     "CannotOpen": "errors", "CorruptFile": "errors", "KafkavizError": "errors",
     "Broker": "log.broker", "open_broker": "log.broker", "Partition": "log.partition", "Segment": "log.segment",
     "Finding": "analyse.finding", "Health": "analyse.health", "check": "analyse.health",
+    "lookup": "analyse.lookups",
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from kafkaviz.commands import INTERRUPTED
 from kafkaviz.errors import KafkavizError
 
 # Each is a module of kafkaviz.commands that imports only argparse at its top: `kafkaviz --help` reads them all.
-COMMANDS = ("app", "check", "dump", "ingest", "warm")
+COMMANDS = ("app", "check", "dump", "ingest", "lookup", "warm")
 USAGE_OR_INPUT = 2
 NO_READER = 128 + 13  # as a shell tells of SIGPIPE
 

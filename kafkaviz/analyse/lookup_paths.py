@@ -1,0 +1,96 @@
+"""What a path given for a lookup means: a partition directory, one segment of it by its .log, or an index by itself."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from kafkaviz.analyse import lookups
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format import names
+from kafkaviz.format.names import PartitionName, SegmentName
+from kafkaviz.log import archive, file
+from kafkaviz.log.broker import open_broker
+from kafkaviz.log.partition import Partition, open_partition
+from kafkaviz.search import served as serving
+from kafkaviz.search.served import ServedLog, ServedSegment
+
+INDEXES = ("index", "timeindex")
+WHAT_TO_GIVE = "give a partition directory, a .log, an .index or a .timeindex"
+
+
+def index_kind(path: Path) -> str | None:
+    """"index" or "timeindex" where the path names one, else None."""
+    name = names.parse_file(path.name)
+    return name.kind if name and name.kind in INDEXES else None
+
+
+def open_log(path: Path, version: str, as_is: bool = False) -> ServedLog:
+    """What a lookup in a partition, or in the one segment whose .log this is, searches. CannotOpen for any other path."""
+    path = file.absolute(path)
+    if archive.is_archive(path) or path.is_dir():
+        return lookups.served(_partition(path), version, as_is)
+    name = _file_name(path)
+    if name.kind != "log":
+        raise CannotOpen(path, "is no .log", WHAT_TO_GIVE, kind="not-kafka")
+    partition = _around(path)
+    if name.suffix:  # a broker serves none of these
+        return ServedLog(partition.directory, (serving.of_segment(partition.segment(name.base_offset, name.suffix)),))
+    return _alone(partition, name.base_offset, version, as_is)
+
+
+def open_index(path: Path, version: str, as_is: bool = False) -> tuple[str, ServedSegment]:
+    """(the directory's name, the segment that the index belongs to); of the segment nothing else need be there."""
+    path = file.absolute(path)
+    name, found = _file_name(path), file.info(path)
+    partition = _around(path)
+    segment = next((one for one in partition.live if not name.suffix and one.base_offset == name.base_offset), None)
+    if segment and not as_is and lookups.needs_recovery(partition):
+        recovered = lookups.served(partition, version).segments
+        kept = next((one for one in recovered if one.base_offset == name.base_offset), None)
+        if kept:
+            return partition.directory, kept
+    log = serving.ServedFile(path.name, 0, lambda: file.reader(path))
+    return partition.directory, ServedSegment(name.base_offset, log, **{name.kind: serving.of_file(found)})
+
+
+def _alone(partition: Partition, base_offset: int, version: str, as_is: bool) -> ServedLog:
+    """One segment as if there were no other; a log start within it counts."""
+    segment = partition.segment(base_offset, _plain_state(partition, base_offset))
+    if not as_is and lookups.needs_recovery(partition):
+        log = lookups.served(partition, version)
+        kept = tuple(one for one in log.segments if one.base_offset == base_offset)
+        if not kept:
+            raise CannotOpen(segment.log.path, "is deleted by the next start", "give --as-is to read it nevertheless", kind="missing")
+        return replace(log, segments=kept)
+    return replace(serving.as_they_are(partition), segments=(serving.of_segment(segment),))
+
+
+def _plain_state(partition: Partition, base_offset: int) -> str | None:
+    return next((one.state for one in partition.live if one.base_offset == base_offset), None)
+
+
+def _partition(path: Path) -> Partition:
+    """The partition of a directory, or the only one of an archive."""
+    root = archive.opened(path)
+    if not names.parse_directory(root.name) and any(one.suffix == ".log" for one in root.iterdir()):
+        return open_partition(root, PartitionName(root.name, 0))
+    found = open_broker(path).partitions
+    if len(found) == 1:
+        return found[0]
+    raise CannotOpen(path, f"holds {len(found)} partitions", f"name one of them, such as {path / found[0].directory}", kind="not-kafka")
+
+
+def _around(path: Path) -> Partition:
+    """The partition directory that a file lies in, whatever its name."""
+    directory = path.parent
+    if names.parse_directory(directory.name) and any(one.suffix == ".log" for one in directory.iterdir()):
+        return open_broker(directory).partitions[0]
+    return open_partition(directory, PartitionName(directory.name, 0))
+
+
+def _file_name(path: Path) -> SegmentName:
+    with file.failing_kindly(path):
+        path.stat()
+    name = names.parse_file(path.name)
+    if not name:
+        raise CannotOpen(path, "is no file of a segment", WHAT_TO_GIVE, kind="not-kafka")
+    return name

@@ -1,0 +1,116 @@
+"""kafkaviz lookup: how Kafka finds an offset or a timestamp in real files, every step of it."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+EPILOG = """\
+The bytes are read as a broker would serve them: in a broker directory that was not stopped cleanly, segments that reach above the
+recovery point as recovery would leave them; everything else as it lies there, wrong bytes included. --as-is: everything as it lies.
+
+--json prints one object: target; kafka_version; partition; segments, a list of {base_offset, chosen, why}; searches, a list of {file,
+entries, warm_from_slot, section, probes: [{slot, key, lo, hi, compare, page}], slot, entry, pages}, the time index first; scan,
+{from_position, reads: [{position, size}], batch}; record, {offset, timestamp_ms, batch_position}; answer, {offset, timestamp_ms}.
+scan, record and answer are null where Kafka has none; error is there where Kafka answers with an exception. Of an index file by
+itself there are no segments, scan and record.
+
+Example: kafkaviz lookup /var/lib/kafka/data/orders-0 --offset 50000"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Adds `lookup` to the command line."""
+    parser = subparsers.add_parser(
+        "lookup",
+        help="find an offset or a timestamp, step by step",
+        description="Finds an offset or a timestamp as Kafka does, and prints each step: the segment, every slot of the indexes that is "
+        "read, every batch header, the record. Nothing in the directory is changed.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("path", metavar="PATH", type=Path, help="a partition directory, a .log, an .index or a .timeindex")
+    target = parser.add_mutually_exclusive_group(required=True)
+    target.add_argument("--offset", metavar="N", type=int, help="the offset to fetch from")
+    target.add_argument("--timestamp", metavar="T", type=_timestamp, help="milliseconds since 1970, or earliest, latest or max")
+    parser.add_argument("--kafka-version", metavar="V", default="4.3.1", help="the release that searches (default: %(default)s)")
+    parser.add_argument("--search", choices=["warm", "plain"], help="how an index is searched (default: as the release does it)")
+    parser.add_argument("--isolation", choices=["read_uncommitted", "read_committed"], default="read_uncommitted", help="of the consumer")
+    parser.add_argument("--as-is", action="store_true", help="read the bytes as they lie there, whatever a start would do to them")
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Looks up and prints the way; 0 whether Kafka has an answer or not."""
+    from kafkaviz.analyse import lookup_paths
+
+    hint = _unit_hint(args.timestamp)
+    if hint:
+        print(f"kafkaviz: {hint}", file=sys.stderr)
+    return (_in_index if lookup_paths.index_kind(args.path) else _in_log)(args)
+
+
+def _in_log(args: argparse.Namespace) -> int:
+    from kafkaviz.analyse import lookup_paths
+    from kafkaviz.search.lookup import lookup
+    from kafkaviz.search.profile import profile
+
+    of = profile(args.kafka_version, args.search)
+    log = lookup_paths.open_log(args.path, args.kafka_version, args.as_is)
+    found = lookup(log, of, args.offset, args.timestamp, args.isolation)
+    if args.json:
+        from kafkaviz.search.lookup_object import as_object
+
+        print(json.dumps(as_object(found), ensure_ascii=False))
+    else:
+        from kafkaviz.commands.looking.words import words
+
+        print("\n".join(words(found)))
+    return 0
+
+
+def _in_index(args: argparse.Namespace) -> int:
+    from kafkaviz.analyse import lookup_paths
+    from kafkaviz.errors import KafkavizError
+    from kafkaviz.search import index
+    from kafkaviz.search.profile import profile
+
+    is_time = lookup_paths.index_kind(args.path) == "timeindex"
+    target = args.timestamp if is_time else args.offset
+    if not isinstance(target, int):
+        raise KafkavizError(f"{args.path.name} is searched for {'a timestamp in milliseconds' if is_time else 'an offset'}")
+    of = profile(args.kafka_version, args.search)
+    directory, segment = lookup_paths.open_index(args.path, args.kafka_version, args.as_is)
+    found = (index.find_time if is_time else index.find_offset)(segment, target, of)
+    answer = index.time_entry_of(found, segment) if is_time else found.entry or (segment.base_offset, 0)
+    if args.json:
+        from kafkaviz.search.lookup_object import index_object
+
+        print(json.dumps(index_object(found, answer, of.version, directory), ensure_ascii=False))
+    else:
+        from kafkaviz.commands.looking.words import index_words
+
+        print("\n".join(index_words(found, answer, of)))
+    return 0
+
+
+def _timestamp(text: str) -> int | str:
+    """A number of milliseconds, or a name."""
+    if text in ("earliest", "latest", "max"):
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of milliseconds; nor is it earliest, latest or max") from None
+
+
+def _unit_hint(timestamp: int | str | None) -> str | None:
+    """What a number may have been meant as: milliseconds of today have 13 digits."""
+    if not isinstance(timestamp, int) or timestamp < 10**8:
+        return None
+    if timestamp < 10**11:
+        return f"{timestamp} ms is a time in the early 1970s; if these are seconds, give {timestamp * 1000}"
+    if timestamp >= 10**14:
+        unit, of_ms = ("nanoseconds", 10**6) if timestamp >= 10**17 else ("microseconds", 1000)
+        return f"{timestamp} ms is far in the future; if these are {unit}, give {timestamp // of_ms}"
+    return None

@@ -1,0 +1,69 @@
+"""A lookup as the object that `kafkaviz lookup --json` prints."""
+
+from kafkaviz.search import by_time
+from kafkaviz.search.index import OFFSET, IndexSearch
+from kafkaviz.search.lookup import Lookup
+from kafkaviz.search.scan import Scan
+
+ENTRY_FIELDS = {"offset": ("offset", "position"), "time": ("timestamp_ms", "offset")}
+PROBE_FIELDS = ("slot", "key", "lo", "hi", "compare", "page")
+
+
+def as_object(found: Lookup) -> dict:
+    """Of a partition or a segment; error is there only where Kafka answers with an exception."""
+    record, answer = found.record, found.answer
+    made = {
+        "target": _target(found.offset, found.timestamp_ms),
+        "kafka_version": found.profile.version,
+        "partition": found.partition,
+        "segments": [choice._asdict() for choice in found.choices],
+        "searches": list(map(search_object, found.searches)),
+        "scan": _scan(found.scan),
+        "record": record and {"offset": record.offset, "timestamp_ms": record.timestamp_ms, "batch_position": record.batch_position},
+        "answer": answer and {"offset": answer.offset, "timestamp_ms": answer.timestamp_ms},
+    }
+    return made | ({"error": f"{found.error.class_name}: {found.error}"} if found.error else {})
+
+
+def index_object(search: IndexSearch, answer: tuple[int, int], version: str, partition: str) -> dict:
+    """Of an index file alone; answer: what the index gives, its base where no entry was found."""
+    target = {"offset": search.found.target} if search.kind == OFFSET else {"timestamp_ms": search.found.target}
+    made = {"target": target, "kafka_version": version, "partition": partition, "searches": [search_object(search)]}
+    return made | {"answer": _entry(search.kind, answer)}
+
+
+def search_object(search: IndexSearch) -> dict:
+    """A search in one index; slot is -1 and entry null where nothing was found."""
+    found = search.found
+    return {
+        "file": search.file,
+        "entries": found.entries,
+        "warm_from_slot": found.warm_from_slot,
+        "section": found.section,
+        "probes": [{name: getattr(probe, name) for name in PROBE_FIELDS} for probe in found.probes],
+        "slot": found.slot,
+        "entry": search.entry and _entry(search.kind, search.entry),
+        "pages": list(found.pages),
+    }
+
+
+def _target(offset: int | None, timestamp_ms: int | None) -> dict:
+    if offset is not None:
+        return {"offset": offset}
+    names = {value: name for name, value in by_time.NAMES.items()}
+    return {"timestamp": names[timestamp_ms]} if timestamp_ms in names else {"timestamp_ms": timestamp_ms}
+
+
+def _entry(kind: str, entry: tuple[int, int]) -> dict:
+    return dict(zip(ENTRY_FIELDS[kind], entry, strict=True))
+
+
+def _scan(scan: Scan | None) -> dict | None:
+    if scan is None:
+        return None
+    batch = scan.batch
+    return {
+        "from_position": scan.from_position,
+        "reads": [{"position": read.position, "size": read.size} for read in scan.reads],
+        "batch": batch and {"base_offset": batch.base_offset, "last_offset": batch.last_offset, "position": batch.position},
+    }

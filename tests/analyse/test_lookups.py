@@ -1,0 +1,154 @@
+"""Lookups in whole broker directories: every answer that the broker itself gave, wrong ones on damaged files included."""
+
+import gzip
+import json
+import shutil
+import tarfile
+from pathlib import Path
+
+import pytest
+
+import kafkaviz as kv
+from kafkaviz.analyse import lookup_paths
+from kafkaviz.analyse.lookups import needs_recovery, served
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.log.archive import opened
+from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.search import by_time
+from kafkaviz.search.bounds import READ_UNCOMMITTED, bounds_of
+from kafkaviz.search.lookup import Lookup, by_offset, by_timestamp
+from kafkaviz.search.profile import profile
+
+VERSIONS = {
+    "kafka-2.8.2-legacy": "2.8.2", "kafka-3.9.0-follower": "3.9.0", "kafka-3.9.0-leader": "3.9.0", "kafka-4.3.1-clean": "4.3.1",
+    "kafka-4.3.1-damaged": "4.3.1", "kafka-4.3.1-killed": "4.3.1", "kafka-4.3.1-killed-restarted": "4.3.1",
+    "kafka-4.3.1-unstartable": "4.3.1",
+}  # fmt: skip
+SPECIAL = by_time.NAMES | {"max_timestamp": by_time.MAX_TIMESTAMP, "max-timestamp": by_time.MAX_TIMESTAMP, "earliest_local": -4}
+# The broker was killed before the log start that deleteRecords had set was written: the next start began at 0, as it answered then.
+LOST_LOG_STARTS = {("kafka-4.3.1-killed", "device-events.v2-0"): 4321}
+
+
+class Judge:
+    """Compares lookups in one broker directory with what its broker answered; some partitions grew after it was asked."""
+
+    def __init__(self, broker: Broker, version: str, ends: dict[str, int]) -> None:
+        """ends: by partition what the broker said was its log's end."""
+        self._broker, self._version, self._ends, self._opened = broker, version, ends, {}
+
+    def compare(self, asked: dict) -> bool:
+        """Whether the question was one that the directory can still answer."""
+        name, isolation = f"{asked['topic']}-{asked['partition']}", asked.get("isolation", READ_UNCOMMITTED)
+        log, bounds = self._open(name, isolation)
+        lost = LOST_LOG_STARTS.get((self._broker.name, name))
+        if self._ends[name] != bounds.end_offset and self._is_outdated(asked):
+            return False
+        if lost and asked.get("query") in ("earliest", "earliest_local"):
+            return False
+        if lost and "query" in asked and asked["offset"] == lost:
+            return False
+        of = profile(self._version)
+        if "query" in asked:
+            found = by_timestamp(log, SPECIAL.get(asked["query"], asked["query"]), of, isolation, bounds)
+            told = None if asked["offset"] in (-1, None) else (asked["offset"], -1 if asked["timestamp"] is None else asked["timestamp"])
+            assert (found.answer and (found.answer.offset, found.answer.timestamp_ms)) == told, (self._broker.name, asked)
+        else:
+            found = by_offset(log, asked["offset"], of, isolation, bounds)
+            told = asked.get("firstRecordOffset"), asked.get("firstRecordTimestamp"), asked.get("error")
+            assert fetched(found) == told, (self._broker.name, asked)
+        return True
+
+    def _open(self, name: str, isolation: str):
+        if name not in self._opened:
+            self._opened[name] = served(self._broker.partition(name), self._version)
+        if (name, isolation) not in self._opened:
+            self._opened[name, isolation] = bounds_of(self._opened[name], profile(self._version), isolation)
+        return self._opened[name], self._opened[name, isolation]
+
+    def _is_outdated(self, asked: dict) -> bool:
+        if "query" in asked:
+            return asked["offset"] in (-1, None) or asked["query"] in ("latest", "max_timestamp", "max-timestamp")
+        return asked.get("firstRecordOffset") is None
+
+
+def fetched(found: Lookup) -> tuple[int | None, int | None, str | None]:
+    """(offset, timestamp, error) of the first record, as the answers are written down."""
+    record, error = found.record, found.error and found.error.class_name.rpartition(".")[2]
+    return record and record.offset, record and record.timestamp_ms, error
+
+
+def lines(data: bytes) -> list[dict]:
+    return [json.loads(line) for line in data.splitlines()]
+
+
+def ends_of(asked: list[dict]) -> dict[str, int]:
+    """What the broker said where each log ends."""
+    latest = (one for one in asked if one.get("query") == "latest" and "isolation" not in one)
+    return {f"{one['topic']}-{one['partition']}": one["offset"] for one in latest}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", VERSIONS)
+def test_every_answer_is_the_brokers(shared, name):
+    """list-offsets.jsonl and fetch.jsonl of each recorded directory."""
+    with tarfile.open(shared / "data" / f"{name}.expected.tar.gz") as expected:
+        members = (expected.extractfile(f"{name}.expected/{file}.jsonl").read() for file in ("list-offsets", "fetch"))
+        asked = [one for member in members for one in lines(member)]
+    judge = Judge(open_broker(opened(shared / "data" / f"{name}.tar.gz")), VERSIONS[name], ends_of(asked))
+    compared = sum(map(judge.compare, asked))
+    assert compared > 0.9 * len(asked)
+
+
+@pytest.mark.parametrize("sample", ["clean", "damaged", "killed"])
+def test_answers_of_the_samples_are_the_brokers(data, request, sample):
+    """Some of the answers that the brokers of sample_data gave."""
+    with gzip.open(data / "broker_answers.jsonl.gz") as file:
+        asked = [one for one in lines(file.read()) if one["sample"] == sample]
+    judge = Judge(open_broker(request.getfixturevalue(sample)), "4.3.1", ends_of(asked))
+    assert sum(map(judge.compare, asked)) > 100
+
+
+def test_a_lookup_as_the_library_is_called(clean):
+    """By offset, by timestamp, by name; by another version."""
+    partition = kv.open_broker(clean).partition("orders-0")
+    found = kv.lookup(partition, offset=5000)
+    assert (found.record.offset, found.answer.timestamp_ms, found.scan.from_position) == (5000, 1790000827426, 270131)
+    assert [read.size for read in found.scan.reads] == [17, 17, 17, 61]
+    assert [read.size for read in kv.lookup(partition, offset=5000, version="3.9.0").scan.reads] == [17, 61] * 2
+    assert kv.lookup(partition, timestamp_ms=1790000827426).answer.offset == 5000
+    assert kv.lookup(partition, timestamp_ms="latest").answer.offset == 38736
+    with pytest.raises(KafkavizError):
+        kv.lookup(partition)
+
+
+def test_an_unclean_directory_is_read_as_recovery_leaves_it(killed):
+    """Unwritten slots are gone; as it is, they are read."""
+    partition = next(one for one in open_broker(killed).partitions if one.active and one.active.offset_slots.unwritten > 100)
+    target = partition.active.base_offset
+    assert needs_recovery(partition)
+    recovered, as_is = (kv.lookup(partition, offset=target, as_is=as_is) for as_is in (False, True))
+    assert recovered.searches[0].found.entries == len(partition.active.offset_index)
+    assert as_is.searches[0].found.entries == partition.active.offset_slots.slots
+    assert recovered.record == as_is.record
+
+
+def test_a_partition_by_itself_is_read_as_it_is(killed, tmp_path):
+    """Without its broker directory nothing says that it was not stopped cleanly."""
+    name = next(one.directory for one in open_broker(killed).partitions if one.active and one.active.offset_slots.unwritten > 100)
+    shutil.copytree(killed / name, tmp_path / name)
+    assert not needs_recovery(open_broker(tmp_path / name).partitions[0])
+
+
+def test_what_a_path_may_be(clean, tmp_path):
+    """A directory, a .log, files under any directory's name; nothing else."""
+    one = lookup_paths.open_log(clean / "orders-0" / "00000000000000019113.log", "4.3.1")
+    assert [segment.base_offset for segment in one.segments] == [19113] and one.log_start_offset == 19113
+    assert len(lookup_paths.open_log(clean / "orders-0", "4.3.1").segments) == 3
+    shutil.copytree(clean / "orders-0", tmp_path / "copied")
+    assert len(lookup_paths.open_log(tmp_path / "copied", "4.3.1").segments) == 3
+    with pytest.raises(CannotOpen, match="partitions; name one of them"):
+        lookup_paths.open_log(clean, "4.3.1")
+    with pytest.raises(CannotOpen, match="is no file of a segment"):
+        lookup_paths.open_log(Path(__file__), "4.3.1")
+    with pytest.raises(CannotOpen, match="is not there"):
+        lookup_paths.open_log(clean / "orders-0" / "00000000000000000001.log", "4.3.1")

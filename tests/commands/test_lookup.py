@@ -1,0 +1,135 @@
+"""kafkaviz lookup as a person runs it: words, JSON, exit status."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from kafkaviz.__main__ import main
+from kafkaviz.format import batch, offset_index
+
+NAMES = ["target", "kafka_version", "partition", "segments", "searches", "scan", "record", "answer"]
+
+
+@pytest.fixture
+def article(tmp_path):
+    """A log whose index has the keys 6 14 22 26 31; every batch takes 182 bytes or what the next entry leaves it."""
+    rows, position = [], 0
+    for base_offset, last_offset in [(0, 2), (3, 6), (7, 14), (15, 22), (23, 26), (27, 31), (32, 33)]:
+        header = np.zeros(1, batch.HEADER)
+        header["base_offset"], header["last_offset_delta"], header["magic"] = base_offset, last_offset - base_offset, 2
+        header["base_timestamp_ms"] = header["max_timestamp_ms"] = 1_700_000_000_000
+        header["producer_id"] = header["leader_epoch"] = -1
+        header["record_count"] = last_offset - base_offset + 1
+        records = b"".join(bytes([12, 0, 0, 2 * delta, 1, 1, 0]) for delta in range(last_offset - base_offset + 1))
+        header["batch_length_bytes"] = batch.HEADER_BYTES - batch.LENGTH_END + len(records)
+        rows.append((last_offset, position, header.tobytes() + records))
+        position += batch.HEADER_BYTES + len(records)
+    directory = tmp_path / "orders-0"
+    directory.mkdir()
+    (directory / "00000000000000000000.log").write_bytes(b"".join(data for _, _, data in rows))
+    entries = np.array([(last, at) for last, at, _ in rows[1:-1]], offset_index.ENTRY)
+    (directory / "00000000000000000000.index").write_bytes(offset_index.build(entries))
+    return directory
+
+
+def told(capsys, *arguments: object) -> dict:
+    assert main(["lookup", *map(str, arguments), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_the_json_is_as_documented(article, capsys):
+    """The five entries of the article, target 23."""
+    found = told(capsys, article, "--offset", 23)
+    assert list(found) == NAMES
+    assert (found["target"], found["kafka_version"], found["partition"]) == ({"offset": 23}, "4.3.1", "orders-0")
+    assert found["segments"] == [{"base_offset": 0, "chosen": True, "why": "greatest base offset not above 23"}]
+    (search,) = found["searches"]
+    assert search == {
+        "file": "00000000000000000000.index", "entries": 5, "warm_from_slot": 0, "section": "warm",
+        "probes": [
+            {"slot": 0, "key": 6, "lo": 0, "hi": 4, "compare": "<", "page": 0},
+            {"slot": 2, "key": 22, "lo": 0, "hi": 4, "compare": "<", "page": 0},
+            {"slot": 3, "key": 26, "lo": 2, "hi": 4, "compare": ">", "page": 0},
+        ],
+        "slot": 2, "entry": {"offset": 22, "position": 288}, "pages": [0],
+    }  # fmt: skip
+    assert found["scan"] == {
+        "from_position": 288, "reads": [{"position": 288, "size": 17}, {"position": 405, "size": 17}],
+        "batch": {"base_offset": 23, "last_offset": 26, "position": 405},
+    }  # fmt: skip
+    assert found["record"] == {"offset": 23, "timestamp_ms": 1_700_000_000_000, "batch_position": 405}
+    assert found["answer"] == {"offset": 23, "timestamp_ms": 1_700_000_000_000}
+
+
+def test_an_index_by_itself(article, clean, capsys):
+    """No segments, scan or record; the log is not needed."""
+    (article / "00000000000000000000.log").unlink()
+    found = told(capsys, article / "00000000000000000000.index", "--offset", 23, "--search", "plain")
+    assert list(found) == ["target", "kafka_version", "partition", "searches", "answer"]
+    assert [probe["slot"] for probe in found["searches"][0]["probes"]] == [0, 2, 3]
+    assert found["searches"][0]["warm_from_slot"] is None and found["answer"] == {"offset": 22, "position": 288}
+    found = told(capsys, article / "00000000000000000000.index", "--offset", 5)
+    assert (found["searches"][0]["slot"], found["searches"][0]["entry"], found["answer"]) == (-1, None, {"offset": 0, "position": 0})
+    found = told(capsys, clean / "orders-0" / "00000000000000000000.timeindex", "--timestamp", 1790000827426)
+    assert found["answer"]["timestamp_ms"] <= 1790000827426 and list(found["answer"]) == ["timestamp_ms", "offset"]
+
+
+def test_a_timestamp_and_its_names(clean, capsys):
+    """The time index comes first; the log's start and end have no timestamp and no record."""
+    found = told(capsys, clean / "orders-0", "--timestamp", 1790000827426)
+    assert [search["file"][20:] for search in found["searches"]] == [".timeindex", ".index"]
+    assert found["answer"] == {"offset": 5000, "timestamp_ms": 1790000827426}
+    found = told(capsys, clean / "device-events.v2-0", "--timestamp", "earliest")
+    assert (found["target"], found["answer"]["timestamp_ms"], found["record"]) == ({"timestamp": "earliest"}, -1, None)
+    assert found["answer"]["offset"] > 0 and found["searches"] == [] and found["scan"] is None
+    assert told(capsys, clean / "orders-0", "--timestamp", "max")["answer"]["offset"] > 0
+    committed = told(capsys, clean / "payments-0", "--timestamp", "latest", "--isolation", "read_committed")
+    assert committed["answer"]["offset"] < told(capsys, clean / "payments-0", "--timestamp", "latest")["answer"]["offset"]
+
+
+def test_what_has_no_answer_is_null(clean, capsys):
+    """At the log's end nothing, behind it an exception, in JSON and in words."""
+    found = told(capsys, clean / "orders-0", "--offset", 38736)
+    assert found["answer"] is None and found["record"] is None and "error" not in found
+    found = told(capsys, clean / "orders-0", "--offset", 38737)
+    assert found["answer"] is None and found["error"].startswith("org.apache.kafka.common.errors.OffsetOutOfRangeException: Received")
+    assert main(["lookup", str(clean / "orders-0"), "--offset", "38737"]) == 0
+    assert "but we only have log segments upto 38736." in capsys.readouterr().out
+
+
+def test_the_words_say_each_step(clean, capsys):
+    """Segments, probes, reads, the record."""
+    assert main(["lookup", str(clean / "orders-0"), "--offset", "5000"]) == 0
+    out = capsys.readouterr().out
+    assert "greatest base offset not above 5000" in out and "9 probes on page 0" in out
+    assert "slot 101      8970 > 5000   of 0 to 202   page 0" in out
+    assert "4 reads, 112 B: offsets 4951 to 5037 in the batch at byte 274809" in out
+    assert out.endswith("in the batch at byte 274809 of 00000000000000000000.log\n")
+
+
+def test_a_wrong_unit_is_told(clean, capsys):
+    """Seconds and nanoseconds look like times long ago and far ahead."""
+    for given, meant in ((1790000827, "1790000827000"), (1790000827426000000, "1790000827426")):
+        assert main(["lookup", str(clean / "orders-0"), "--timestamp", str(given)]) == 0
+        assert meant in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("path", "arguments", "words"),
+    [
+        ("", ["--offset", "1"], "partitions; name one of them"),
+        ("nothing-0", ["--offset", "1"], "is not there"),
+        ("orders-0/partition.metadata", ["--offset", "1"], "is no file of a segment"),
+        ("orders-0/00000000000000000000.index", ["--timestamp", "1"], "is searched for an offset"),
+        ("orders-0", ["--offset", "1", "--kafka-version", "new"], "is no version of Kafka"),
+        ("orders-0", ["--timestamp", "max", "--kafka-version", "2.8"], "from 3.0 on"),
+    ],
+)
+def test_wrong_input_is_one_line(clean, capsys, path, arguments, words):
+    """What, where, what to do."""
+    assert main(["lookup", str(clean / path), *arguments]) == 2
+    err = capsys.readouterr().err
+    assert words in err and err.count("\n") == 1
