@@ -16,6 +16,7 @@ from kafkaviz.simulate.steps import ACTIONS, CAUSES
 from kafkaviz.units import legible
 
 SAME = ("code", "severity", "file", "position", "length", "message", "consequence", "next_step", "reference")  # columns of that name
+MOST_LONG = 2**63 - 1
 STEP_COLUMNS = {"directory": "partition", "segment_base_offset": "segment", "bytes": "size_bytes"}  # those that a step calls otherwise
 
 
@@ -30,14 +31,14 @@ class Told(NamedTuple):
 def findings_table(healths: Iterable[tuple[str, Health]]) -> pa.Table:
     """A row a finding, the worst of a broker first; each health comes with the broker's name."""
     rows = [_owner(name, one.partition) | _finding_row(one) for name, health in healths for one in health.findings]
-    return pa.Table.from_pylist([_readable(row) for row in rows], FINDINGS)
+    return pa.Table.from_pylist([_storable(row) for row in rows], FINDINGS)
 
 
 def steps_table(healths: Iterable[tuple[str, Health]]) -> pa.Table:
     """A row a step of each broker's next start, in its order."""
     known = [(name, health.restart) for name, health in healths if health.restart is not None]
     rows = [_owner(name, step.partition) | _step_row(step) for name, restart in known for step in restart.steps]
-    return pa.Table.from_pylist([_readable(row) for row in rows], RESTART_STEPS)
+    return pa.Table.from_pylist([_storable(row) for row in rows], RESTART_STEPS)
 
 
 def verdict(health: Health) -> Verdict:
@@ -86,6 +87,7 @@ def _step(row: dict) -> Step:
     return value_of(Step, plain_of(step))
 
 
-def _readable(row: dict) -> dict:
-    """A row whose texts are UTF-8: the name of a stray directory may be none."""
-    return {name: legible(value) if isinstance(value, str) else value for name, value in row.items()}
+def _storable(row: dict) -> dict:
+    """A row as Parquet takes it: the name of a strange directory may be no UTF-8, and the number in that of a file no long."""
+    texts = {name: legible(value) for name, value in row.items() if isinstance(value, str)}
+    return row | texts | {name: None for name, value in row.items() if isinstance(value, int) and abs(value) > MOST_LONG}

@@ -12,9 +12,10 @@ from kafkaviz.analyse import health
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log import file
 from kafkaviz.log.broker import CLEAN_SHUTDOWN, open_broker
-from kafkaviz.pipeline import catalog, job
+from kafkaviz.pipeline import catalog, findings, job
 from kafkaviz.pipeline import plan as plan_module
 from kafkaviz.pipeline.schema import FINDINGS, FOUND_TABLES, RESTART_STEPS
+from kafkaviz.simulate.steps import Step
 from tests.pipeline.made import log_bytes, write_broker, write_segment
 from tests.pipeline.test_job import assert_catalog_holds, opened_files, touch
 
@@ -331,6 +332,15 @@ def test_rows_that_no_check_made_are_one_line(copied, in_process, out, table, co
     pq.write_table(rows.set_column(rows.column_names.index(column), column, spoilt), path)
     with pytest.raises(CannotOpen, match="holds what no check finds; run kafkaviz ingest --full"):
         catalog.read(out).health("killed")
+
+
+def test_numbers_and_names_that_no_column_holds_end_no_run(broker):
+    """A snapshot's name may hold any number, a directory's any bytes."""
+    step = Step("a-0", 10**19, "delete", "producer-state", "why", "a-0/10000000000000000000.snapshot", size_bytes=5)
+    refused = Step("odd\udcff", None, "fail", "directory-name", "odd\udcff is no name")
+    found = health.Health(open_broker(broker), health.Assumed((4, 3, 1), "so"), (), health.Restart(False, False, (step, refused)))
+    rows = findings.steps_table([("made", found)]).to_pylist()
+    assert [(row["segment_base_offset"], row["bytes"], row["directory"]) for row in rows] == [(None, 5, "a-0"), (None, None, "odd\ufffd")]
 
 
 def test_a_date_that_comes_closer_is_asked_again(tmp_path, in_process, out):
