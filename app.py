@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -12,17 +11,13 @@ from kafkaviz.analyse import overview as table
 from kafkaviz.analyse.overview import Overview, Row
 from kafkaviz.figures import map_rows
 from kafkaviz.figures.map_rows import AT_ONCE, DENSEST, LARGEST, ORDERS
-from kafkaviz.ui import cache, faults, partition_table, parts, pick, progress_words, state, upload
+from kafkaviz.ui import cache, faults, partition_table, parts, pick, state, upload, work
 from kafkaviz.ui.cache import Listed
 from kafkaviz.ui.components import art
 from kafkaviz.ui.frame import frame, pages
 from kafkaviz.ui.pick import Place
 
-if TYPE_CHECKING:
-    from kafkaviz.pipeline.job import Ingest
-
 ROW_PX, HEAD_PX, TABLE_ROWS = 31, 33, 14
-AGAIN = {"failed": "Try again", "cancelled": "Start again"}
 KEY = [
     ("closed", "closed"),
     ("active", "active"),
@@ -176,41 +171,6 @@ def pages_of_rows(foot: DeltaGenerator, count: int) -> int:
     return page
 
 
-def work(here: Listed) -> None:
-    """What the pipeline still reads, how far it is, and a way to stop it; nothing where all is known."""
-    ingest = cache.ingests().of(here)
-    state_now = ingest.progress().state if ingest else "fresh"
-    watched = st.session_state.setdefault(state.WORKED, set())
-    if state_now in cache.WORKING:
-        watched.add(here.broker.source)
-        progress_strip(here)
-    elif state_now in AGAIN:
-        with strip_of(ingest):
-            st.button(AGAIN[state_now], type="tertiary", key="kv_work_again", on_click=cache.ingests().again, args=(here,))
-    elif ingest and here.broker.source in watched:
-        # It keeps its place: what stands below must not jump away under the pointer.
-        with st.container(horizontal=True, key="kv_strip_done", vertical_alignment="center"):
-            st.html(progress_words.html(ingest.progress()))
-
-
-@st.fragment(run_every=0.5)
-def progress_strip(here: Listed) -> None:
-    """Draws itself anew twice a second; the rest of the page once, when the ingest has ended."""
-    ingest = cache.ingests().of(here)
-    if ingest.progress().state not in cache.WORKING:
-        st.rerun()
-    with strip_of(ingest):
-        st.button("Cancel", type="tertiary", key="kv_work_cancel", on_click=cache.ingests().cancel, args=(here,))
-
-
-@contextmanager
-def strip_of(ingest: "Ingest") -> Iterator[None]:
-    """One line about the ingest, and at its end the button of the with block."""
-    with st.container(horizontal=True, key="kv_strip_work", vertical_alignment="center"):
-        st.html(progress_words.html(ingest.progress()))
-        yield
-
-
 @st.fragment
 def partition_rows(place: Place, known: Overview) -> None:
     """One row a topic-partition, to sort, to filter, to take along; a row that is selected opens."""
@@ -276,4 +236,4 @@ if known.problems:
     st.space(28)
     faults.partial(int((~known.segments["left_out"]).sum()), len(known.segments), here.broker.path, known.problems)
 with strip:  # last, because it may start Spark: all else is on its way to the reader by then
-    work(here)
+    work.strip(here)

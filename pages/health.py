@@ -10,9 +10,9 @@ from kafkaviz import units, versions
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import checkup as drawn
 from kafkaviz.log import file
-from kafkaviz.ui import parts, pick, state
+from kafkaviz.ui import parts, pick, state, work
 from kafkaviz.ui.cache import KEPT, Listed
-from kafkaviz.ui.checkups import Checkup, checkups
+from kafkaviz.ui.checkups import Checkup, checkups, is_for_spark
 from kafkaviz.ui.components.findings import findings
 from kafkaviz.ui.frame import frame
 
@@ -109,6 +109,10 @@ def main() -> None:
     """The page."""
     place = frame("Health")
     here, asked = pick.listed(place), release()
+    if not asked and is_for_spark(here):
+        head(here, None, asked)
+        work.strip(here)
+        return
     checkup = checkups().of(here, asked)
     is_over = checkup.over.wait(QUICK_S)
     head(here, checkup.health if is_over else None, asked)

@@ -27,6 +27,7 @@ from kafkaviz.log.file import absolute, failing_kindly
 from kafkaviz.units import legible
 
 if TYPE_CHECKING:
+    from kafkaviz.analyse.health import Health
     from kafkaviz.figures.broker_map import Drawn
     from kafkaviz.pipeline.catalog import Catalog
     from kafkaviz.pipeline.job import Ingest
@@ -239,6 +240,19 @@ def is_fresh(here: Listed) -> bool:
     """Whether the catalog tells of the directory as it is now."""
     stamp = catalog_stamp(here.broker)
     return stamp is not None and _is_fresh(here.key, stamp, here.broker)
+
+
+def told_health(here: Listed) -> "Health | None":
+    """The health that the directory's catalog tells; None where it is not fresh, or was made without findings."""
+    from kafkaviz.analyse.health import Health
+
+    if not is_fresh(here):
+        return None
+    read = _catalog(str(catalog_path(here.broker)), catalog_stamp(here.broker))
+    try:
+        return Health(here.broker, *read.health(read.info.sources[0].broker))
+    except CannotOpen:
+        return None
 
 
 class Ingests:

@@ -1,6 +1,7 @@
 """The checkups of this server: each directory is checked once in a thread of its own, while the page shows how far it is.
 
-A checkup of 20 MB takes a second, one of 20 GB half a minute: the page must not wait for it.
+The page must not wait for it: a checkup of 20 MB takes a second, one of 1 GiB three. A fresh catalog tells the same at once, and
+what is larger is left to the pipeline.
 """
 
 import threading
@@ -10,11 +11,14 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from kafkaviz.errors import KafkavizError
+from kafkaviz.ui import cache
 from kafkaviz.ui.cache import KEPT, Listed
 
 if TYPE_CHECKING:
     from kafkaviz.analyse.health import Health
     from kafkaviz.log.partition import Partition
+
+LARGE_BYTES = 2 << 30  # of .log; what is larger is read by the pipeline, on all cores
 
 
 class Stopped(Exception):
@@ -67,9 +71,23 @@ class Checkups:
             self._known.pop((here.key, release), None)
 
 
-def _started(here: Listed, release: str) -> Checkup:
+def log_bytes(here: Listed) -> int:
+    """How much a checkup reads."""
     logs = (segment.log for partition in here.broker.partitions for segment in partition.segments)
-    checkup = Checkup(sum(log.size_bytes for log in logs if log))
+    return sum(log.size_bytes for log in logs if log)
+
+
+def is_for_spark(here: Listed) -> bool:
+    """Whether it is so large that its catalog must tell the findings, and that is not there yet."""
+    return log_bytes(here) > LARGE_BYTES and cache.is_awaited(here)
+
+
+def _started(here: Listed, release: str) -> Checkup:
+    """By the directory's traces a fresh catalog tells all; else a thread reads it."""
+    checkup = Checkup(log_bytes(here), health=None if release else cache.told_health(here))
+    if checkup.health:
+        checkup.over.set()
+        return checkup
     threading.Thread(target=_run, args=(checkup, here, release), name="kafkaviz-checkup", daemon=True).start()
     return checkup
 

@@ -114,6 +114,27 @@ def test_a_checkup_that_fails_says_why(damaged, monkeypatch):
     assert checkups()._known and "the disk is gone" not in str([one.error for one in checkups()._known.values()])
 
 
+def test_a_fresh_catalog_tells_the_same(damaged, monkeypatch):
+    """What an ingest found is shown at once; nothing is read a second time."""
+    from kafkaviz.analyse import health as doctor
+    from kafkaviz.ui import cache
+
+    read_here = sent(page(damaged))
+    (known,) = checkups()._known.values()
+    monkeypatch.setattr(cache, "told_health", lambda here: doctor.Health(here.broker, known.health.version, known.health.findings,
+                                                                        known.health.restart))
+    st.cache_resource.clear()
+    monkeypatch.setattr(doctor, "check", None)
+    assert {**sent(opened(damaged)), "key": ""} == {**read_here, "key": ""}
+
+
+def test_a_large_directory_is_left_to_spark(damaged, monkeypatch, starts):
+    """The page shows how far the ingest is, and starts no checkup of its own."""
+    monkeypatch.setattr("kafkaviz.ui.checkups.LARGE_BYTES", 1000)
+    words = "\n".join(one.proto.body for one in opened(damaged).get("html"))
+    assert "Spark" in words and not checkups()._known
+
+
 def test_nothing_in_the_directory_changes(damaged, tmp_path, fingerprint):
     """Names, sizes, times and bytes are as they were."""
     copy = shutil.copytree(damaged, tmp_path / "copy")
