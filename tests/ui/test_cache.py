@@ -314,3 +314,16 @@ def test_a_linked_small_file_is_refused_before_it_is_read(monkeypatch, directory
     with pytest.raises(CannotOpen) as raised:
         cache.listed(directory)
     assert raised.value.kind == "outside" and "root:x" not in str(raised.value)
+
+
+def test_a_fresh_catalog_tells_the_health(directory, read_once, in_process):
+    """What a check here and now finds; nothing where the catalog was made without findings, or the directory has changed since."""
+    from kafkaviz.analyse.health import check
+
+    here = cache.listed(directory)
+    assert cache.told_health(here) is None
+    in_process(directory, catalog=read_once, full=True, findings=True)
+    told, found = cache.told_health(here), check(here.broker)
+    assert told.findings == found.findings and told.restart == found.restart and told.version == found.version
+    (directory / "orders-0" / f"{1000:020d}.log").write_bytes(b"x")
+    assert cache.told_health(cache.listed(directory)) is None
