@@ -10,7 +10,7 @@ PIP := $(PYTHON_OF_VENV) -m pip install --quiet --disable-pip-version-check
 INSTALL := PYTHONWARNINGS=ignore $(if $(UV),$(UV) pip install --quiet --compile-bytecode --python $(PYTHON_OF_VENV),$(PIP))
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench bench-kafka
+.PHONY: help run test lint fuzz bench bench-kafka
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,9 @@ test: $(INSTALLED_DEV) ## run the tests; SLOW=1 runs the slow ones too
 
 lint: $(INSTALLED_DEV) ## check the code with ruff
 	@$(VENV)/bin/ruff check .
+
+fuzz: $(INSTALLED_DEV) ## feed every reader damaged input for MINUTES=10, SEED=1; CASE=n shows one again
+	@MINUTES="$(MINUTES)" INPUTS="$(INPUTS)" SEED="$(SEED)" CASE="$(CASE)" $(PYTHON_OF_VENV) -m tests.fuzz
 
 bench: $(INSTALLED) ## measure, and print the tables of benchmarks/README.md; BENCH="walk" runs one
 	@$(PYTHON_OF_VENV) -m benchmarks $(BENCH)

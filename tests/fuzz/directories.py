@@ -1,0 +1,327 @@
+"""The readers that open files: a damaged directory is written out, read whole by one of them, and removed.
+
+Its names are the seed's or damaged ones. What opening a directory may refuse (CannotOpen) is no escape; behind that each reader has
+to stand whatever the files hold.
+"""
+
+import io
+import json
+import os
+import re
+import shutil
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+from kafkaviz.analyse import anatomy, overview
+from kafkaviz.analyse.health import check
+from kafkaviz.analyse.health_object import as_object
+from kafkaviz.commands import check as check_command
+from kafkaviz.commands.dumping import json_lines, options, text
+from kafkaviz.commands.dumping.console import Console
+from kafkaviz.errors import CannotOpen, CorruptFile
+from kafkaviz.format.walk import walk
+from kafkaviz.log import archive, stretch
+from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.log.metadata_log import image
+from kafkaviz.log.settings import open_settings
+from kafkaviz.pipeline.plan import Stretch, Task, Wanted
+from kafkaviz.pipeline.scan import scan
+from kafkaviz.pipeline.schema import ROW_TABLES
+from kafkaviz.search.bounds import READ_COMMITTED, READ_UNCOMMITTED
+from kafkaviz.search.by_time import EARLIEST, LATEST, MAX_TIMESTAMP
+from kafkaviz.search.lookup import by_offset, by_timestamp
+from kafkaviz.search.profile import profile
+from kafkaviz.search.served import as_they_are
+from kafkaviz.search.slots import PLAIN, WARM
+from tests.fuzz import seeds
+from tests.fuzz.mutators import mutated, mutated_log
+from tests.fuzz.seeds import Tree
+from tests.fuzz.targets import Target, draw_broker, draw_partition, ends_before, expect, first_difference
+
+LOG = "00000000000000000000.log"
+VERSIONS = (None, None, "4.3.1", "3.9", "2.8", "2.2", "1.1")
+MTIME_NS = 1_700_000_000_000_000_000
+
+
+@contextmanager
+def written(tree: Tree) -> Iterator[Path]:
+    """The directory that holds these files, while it is read: one a process, below the one that TMPDIR names."""
+    root = Path(os.environ["KAFKAVIZ_FUZZ"]) / "broker"
+    try:
+        for name, data in tree.items():
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+            os.utime(path, ns=(MTIME_NS, MTIME_NS))
+        root.mkdir(exist_ok=True)
+        yield root
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def _opened(root: Path) -> Broker | None:
+    """The broker; None where it may well be refused."""
+    try:
+        return open_broker(root)
+    except CannotOpen:
+        return None
+
+
+def read_segments(seed: Tree, tree: Tree, draw: Random) -> None:
+    """Every segment of a directory: its batches, both indexes, their links, the records of each batch, its other files."""
+    with written(tree) as root:
+        broker = _opened(root)
+        if broker is None:
+            return
+        overview.with_entries(overview.inventory(broker))
+        for partition in broker.partitions:
+            assert partition.log_end_offset() is None or partition.log_end_offset() >= -(1 << 63)
+            for offset in partition.snapshots:
+                _standing(lambda: partition.snapshot(offset))  # noqa: B023  called at once
+            for segment in partition.segments:
+                found = anatomy.read(segment)
+                assert found.density is not None
+                for slot in range(len(found.index.entries)):
+                    found.missed_offsets(slot)
+                _batches_before(seed, tree, segment, found.batches)
+                assert segment.txn_index is not None
+                for position in found.batches["position"][:20].tolist():
+                    _standing(lambda: segment.records(position))  # noqa: B023
+
+
+def _standing(call) -> None:
+    """Runs what may say that bytes are corrupt."""
+    with suppress(CorruptFile):
+        call()
+
+
+def _batches_before(seed: Tree, tree: Tree, segment, batches) -> None:
+    if segment.log is None:
+        return
+    name = f"{segment.log.directory.name}/{segment.log.name}"
+    if name in seed and name in tree:
+        first = walk(seed[name])[0]
+        before = ends_before(first, first_difference(seed[name], tree[name]))
+        expect((batches["position"][:before] == first["position"][:before]).all(), f"{before} batches of {name} lie before the damage")
+
+
+def read_stretches(seed: Tree, tree: Tree, draw: Random) -> None:
+    """Every file of a directory as spans, whole and a part of it; and what is in its compressed batches."""
+    with written(tree) as root:
+        broker = _opened(root)
+        if broker is None:
+            return
+        for partition in broker.partitions:
+            files = [*(one for segment in partition.segments for one in segment.files), *partition.others]
+            for found in files:
+                whole = stretch.read(found)
+                _covering(whole.spans, 0, found.size_bytes)
+                start, stop = sorted((draw.randint(0, found.size_bytes), draw.randint(0, found.size_bytes)))
+                _covering(stretch.read(found, start, stop).spans, start, stop)
+            for segment in partition.live:
+                for position in segment.batches()["position"][:5].tolist():
+                    try:
+                        inside = stretch.inside(segment.log, position)
+                    except CorruptFile:
+                        continue
+                    if inside is not None:
+                        _covering(inside.spans, 0, inside.size_bytes)
+
+
+def _covering(made: list, start: int, stop: int) -> None:
+    if start < stop:
+        expect(made and made[0].start <= start and made[-1].end >= stop, f"spans do not reach from {start} to {stop}")
+        expect(all(one.end == other.start for one, other in pairwise(made)), "spans leave a gap, or overlap")
+
+
+def read_checked(seed: Tree, tree: Tree, draw: Random) -> None:
+    """The doctor: findings, the foretold start, as text and as JSON."""
+    with written(tree) as root:
+        broker = _opened(root)
+        if broker is not None:
+            health = check(broker, draw.choice(VERSIONS))
+            json.dumps(as_object(health), ensure_ascii=False).encode()
+            "\n".join(check_command._words(health)).encode()
+
+
+def read_settings(seed: Tree, tree: Tree, draw: Random) -> None:
+    """The metadata log's state and the settings of each topic."""
+    with written(tree) as root:
+        broker = _opened(root)
+        if broker is not None:
+            image(broker)
+            settings = open_settings(broker)
+            for partition in broker.partitions:
+                settings.of_topic(partition.topic)
+
+
+def read_lookups(seed: Tree, tree: Tree, draw: Random) -> None:
+    """Lookups by offset and by timestamp in each partition, as it lies there."""
+    with written(tree) as root:
+        broker = _opened(root)
+        for partition in broker.partitions if broker else ():
+            if not partition.live:
+                continue
+            log, of = as_they_are(partition), profile(draw.choice(("4.3.1", "3.9", "2.0", "1.1")), draw.choice((None, PLAIN, WARM)))
+            isolation = draw.choice((READ_UNCOMMITTED, READ_COMMITTED))
+            for _ in range(3):
+                offset = draw.choice((0, -1, draw.randrange(200), partition.live[-1].base_offset + draw.randrange(20), 1 << 62))
+                _standing(lambda: by_offset(log, offset, of, isolation))  # noqa: B023  called at once
+            for timestamp_ms in (draw.choice((0, 1_790_000_000_000, 1 << 62)), draw.choice((EARLIEST, LATEST, MAX_TIMESTAMP))):
+                if timestamp_ms != MAX_TIMESTAMP or of.release >= (3, 0):
+                    _standing(lambda: by_timestamp(log, timestamp_ms, of, isolation))  # noqa: B023
+
+
+def read_rows(seed: Tree, tree: Tree, draw: Random) -> None:
+    """The rows that an ingest makes of each segment, into Parquet files."""
+    with written(tree) as root:
+        broker = _opened(root)
+        if broker is None:
+            return
+        staging = root / ".staging"
+        for name in ROW_TABLES:
+            (staging / name).mkdir(parents=True)
+        segments = [(partition, segment) for partition in broker.partitions for segment in partition.segments]
+        wanted = [Wanted(number, "b", one.topic, one.partition, segment) for number, (one, segment) in enumerate(segments)]
+        found = scan(Task(0, tuple(Stretch(one, 0, one.log_bytes) for one in wanted)), staging)
+        expect(len(found) == len(wanted), "a segment has no summary")
+
+
+# ---- the dump
+
+
+def draw_file(draw: Random) -> tuple[Tree, Tree]:
+    """A file and those beside it that it is read with; the file itself is damaged, or one beside it."""
+    if draw.random() < 0.6:
+        log = draw.choice(seeds.logs())
+        return {f"a-0/{LOG}": log}, {f"a-0/{LOG}": mutated_log(log, draw, seeds.logs())}
+    return draw_partition(draw)
+
+
+def read_text_dump(seed: Tree, tree: Tree, draw: Random) -> None:
+    """kafkaviz dump as text: a status, whatever the file; and every line of a log before the damage."""
+    _read_dump(seed, tree, draw, text)
+
+
+def read_json_dump(seed: Tree, tree: Tree, draw: Random) -> None:
+    """kafkaviz dump --json, in the same way."""
+    _read_dump(seed, tree, draw, json_lines)
+
+
+def _options(draw: Random, path: str) -> options.Options:
+    chosen = draw.random()
+    if chosen < 0.4:
+        return options.Options((path,), prints=True, deep=True)
+    if chosen < 0.5:
+        return options.Options((path,))
+    decoder = draw.choice((None, None, *options.DECODERS))
+    return options.Options(
+        (path,), draw.random() < 0.7, True, decoder, max_bytes=draw.choice((options.MAX_INT, options.MAX_INT, 100, 1000)),
+        max_message_bytes=draw.choice((options.MAX_MESSAGE_BYTES, 17, 300)), verify_index_only=draw.random() < 0.3,
+        index_sanity_check=draw.random() < 0.2, skip_record_metadata=draw.random() < 0.2,
+    )  # fmt: skip
+
+
+def _read_dump(seed: Tree, tree: Tree, draw: Random, form) -> None:
+    if not tree:
+        return
+    with written(tree) as root:
+        name = draw.choice(sorted(tree))
+        asked = _options(draw, f"{root}/{name}")
+        told = _dumped(form, asked)
+        if form is json_lines:
+            for line in told.splitlines():
+                json.loads(line)
+    if len(seed) == 1 and name in seed and name in tree and asked.max_bytes == options.MAX_INT:
+        before = ends_before(walk(seed[name])[0], first_difference(seed[name], tree[name]))
+        if before:
+            with written(seed):
+                wanted = _before(_dumped(form, asked), form, before)
+            expect(_without_size(told, form).startswith(wanted), f"{before} batches lie before the damage, not all of them are printed")
+
+
+def _dumped(form, asked: options.Options) -> bytes:
+    """stdout of a dump; a status other than 0 and 1 is none of Kafka's."""
+    out, err = io.BytesIO(), io.BytesIO()
+    console = Console(out, err)
+    status = form.dump(asked, console)
+    console.flush()
+    expect(status in (0, 1), f"status {status}")
+    return out.getvalue()
+
+
+def _without_size(told: bytes, form) -> bytes:
+    """A dump without the size of the file in its first line of JSON."""
+    return told.partition(b"\n")[2] if form is json_lines else told
+
+
+def _before(told: bytes, form, batches: int) -> bytes:
+    """The part of a dump up to the line of the last of so many batches; records of that one may fail on what is damaged behind."""
+    told = _without_size(told, form)
+    line = rb'^\{"kind":"batch".*$' if form is json_lines else rb"^(baseOffset|offset): .*$"
+    starts = [match.end() for match in re.finditer(line, told, re.MULTILINE)]
+    return told[: starts[batches - 1]] if len(starts) >= batches else b""
+
+
+# ---- archives
+
+
+@lru_cache(1)
+def _archives() -> tuple[tuple[str, bytes], ...]:
+    """A few small directories, packed in every way."""
+    found = []
+    for tree in seeds.partitions()[1:3] + seeds.brokers()[:1]:
+        for suffix, mode in ((".tar", "w"), (".tar.gz", "w:gz"), (".tgz", "w:gz")):
+            packed = io.BytesIO()
+            with tarfile.open(fileobj=packed, mode=mode) as out:
+                for name, data in tree.items():
+                    member = tarfile.TarInfo(f"b/{name}")
+                    member.size, member.mtime = len(data), 1_700_000_000
+                    out.addfile(member, io.BytesIO(data))
+            found.append((suffix, packed.getvalue()))
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
+            for name, data in tree.items():
+                out.writestr(zipfile.ZipInfo(f"b/{name}"), data)
+        found.append((".zip", packed.getvalue()))
+    return tuple(found)
+
+
+def draw_archive(draw: Random) -> tuple[Tree, Tree]:
+    """An archive, damaged."""
+    suffix, data = draw.choice(_archives())
+    start = data[:16_000]
+    changed = mutated(start, draw, [draw.choice(_archives())[1][:16_000]])
+    return {f"b{suffix}": data}, {f"b{suffix}": changed + data[16_000:]}
+
+
+def read_archive(seed: Tree, tree: Tree, draw: Random) -> None:
+    """An archive: unpacked, or one line that says why not; never a file outside its folder."""
+    with written(tree) as root:
+        cache = Path(os.environ["KAFKAVIZ_CACHE"])
+        try:
+            with suppress(CannotOpen):
+                found = archive.opened(root / next(iter(tree)))
+                expect(found.resolve().is_relative_to(cache.resolve()), f"unpacked into {found}")
+        finally:
+            shutil.rmtree(cache, ignore_errors=True)
+
+
+ON_DISK = (
+    Target("segments", 2, draw_partition, read_segments),
+    Target("spans", 2, draw_partition, read_stretches),
+    Target("check-partition", 1, draw_partition, read_checked),
+    Target("check-broker", 1, draw_broker, read_checked),
+    Target("settings", 1, draw_broker, read_settings),
+    Target("lookup", 3, draw_partition, read_lookups),
+    Target("ingest", 1, draw_partition, read_rows),
+    Target("dump", 4, draw_file, read_text_dump),
+    Target("dump-json", 3, draw_file, read_json_dump),
+    Target("archive", 1, draw_archive, read_archive),
+)

@@ -1,0 +1,276 @@
+"""The soak: damaged inputs for every reader of the product, by the million, and what escapes them counted.
+
+A case is a number; with the seed of the run it decides the target, the bytes and the damage, so that SEED=... CASE=... is all it
+takes to see an escape again. Workers take every n-th case each. An escape is
+
+    raised    anything that the reader does not say it raises, a Hidden of the target included, and numpy's warnings of overflow
+    slow      more than SLOW_S seconds of processor time for an input of a few kilobytes
+    memory    a case after which the peak of the process is MOST_BYTES higher, or that was refused ROOM_BYTES more
+    stuck     no end after STUCK_S seconds; the worker is stopped, and another goes on behind the case
+    died      the worker is gone, as by a fault of memory in compiled code
+"""
+
+import faulthandler
+import importlib
+import multiprocessing
+import os
+import resource
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from random import Random
+
+from tests.fuzz.targets import Hidden, Target
+
+TARGETS = "tests.fuzz.all_targets:TARGETS"
+SLOW_S, STUCK_S = 3.0, 60.0
+MOST_BYTES, ROOM_BYTES = 256 << 20, 1 << 30
+REPORT_S = 0.5
+KEPT_EACH = 3  # escapes of one target at one place that are told with their case
+
+
+@dataclass(frozen=True)
+class Escape:
+    """What a reader did with the input of a case; place: the line it came from, where that is known."""
+
+    case: int
+    target: str
+    kind: str
+    what: str
+    place: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} in {self.target}: {self.what}{f' ({self.place})' if self.place else ''}"
+
+
+@dataclass
+class Soak:
+    """What a run found: inputs and seconds by target, escapes by (target, kind, place), and the first cases of each."""
+
+    seed: int
+    inputs: Counter = field(default_factory=Counter)
+    seconds: Counter = field(default_factory=Counter)
+    escapes: Counter = field(default_factory=Counter)
+    first: dict[tuple[str, str, str], list[Escape]] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """How many damaged inputs were read."""
+        return self.inputs.total()
+
+    def add(self, escape: Escape) -> None:
+        """One more escape."""
+        key = escape.target, escape.kind, escape.place
+        self.escapes[key] += 1
+        kept = self.first.setdefault(key, [])
+        if len(kept) < KEPT_EACH:
+            kept.append(escape)
+
+    def text(self) -> str:
+        """The run as a table, and each kind of escape with the way to see it again."""
+        lines = [f"{'target':<16} {'inputs':>10} {'seconds':>9}"]
+        lines += [f"{name:<16} {count:>10} {self.seconds[name]:>9.1f}" for name, count in sorted(self.inputs.items())]
+        lines += [f"{self.total} damaged inputs, {self.escapes.total()} escapes, seed {self.seed}"]
+        for key, count in self.escapes.most_common():
+            lines += [f"{count} times {self.first[key][0]}"]
+            lines += [f"    make fuzz SEED={self.seed} CASE={escape.case}" for escape in self.first[key]]
+        return "\n".join(lines)
+
+
+def loaded(targets: str) -> Sequence[Target]:
+    """The targets that "module:name" names."""
+    module, _, name = targets.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def drawn(targets: Sequence[Target], seed: int, case: int) -> tuple[Target, object, object, Random]:
+    """(target, seed input, damaged input, the draw that goes on) of a case."""
+    draw = Random((seed << 48) + case)
+    target = draw.choices(targets, [one.share for one in targets])[0]
+    return target, *target.draw(draw), draw
+
+
+def run_case(targets: Sequence[Target], seed: int, case: int) -> tuple[str, Escape | None]:
+    """The target of a case, and what escaped it or None; a slow one gets a second try, which compiles nothing any more."""
+    name, escape = _run_case(targets, seed, case)
+    return _run_case(targets, seed, case) if escape and escape.kind == "slow" else (name, escape)
+
+
+def _run_case(targets: Sequence[Target], seed: int, case: int) -> tuple[str, Escape | None]:
+    name, started, peak = "draw", time.thread_time(), _peak_bytes()
+    try:
+        target, original, data, draw = drawn(targets, seed, case)
+        name = target.name
+        target.read(original, data, draw)
+    except Exception as fault:
+        return name, Escape(case, name, "raised", f"{type(fault).__name__}: {fault}"[:300], _place(fault))
+    if time.thread_time() - started > SLOW_S:
+        return name, Escape(case, name, "slow", f"{time.thread_time() - started:.1f} s")
+    if _peak_bytes() - peak > MOST_BYTES:
+        return name, Escape(case, name, "memory", f"{(_peak_bytes() - peak) >> 20} MiB")
+    return name, None
+
+
+def _peak_bytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def _place(fault: BaseException) -> str:
+    """The innermost line of ours; of a Hidden the target's that noticed it."""
+    frames = [one for one in traceback.extract_tb(fault.__traceback__) if "kafkaviz" in one.filename or "fuzz" in one.filename]
+    if isinstance(fault, Hidden):
+        frames = [one for one in frames if one.name != "expect"]
+    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+
+
+def warm_up(targets: Sequence[Target], seed: int) -> None:
+    """Every target on seeds that are not damaged, with nothing counted: importing and compiling take seconds and room."""
+    for target in targets:
+        draw = Random(seed)
+        for _ in range(12):
+            with suppress(Exception):  # a case will tell it
+                original, _ = target.draw(draw)
+                target.read(original, original, draw)
+
+
+# ---- a worker
+
+
+def _work(targets_name: str, seed: int, first: int, step: int, at: object, channel: Connection, folder: str) -> None:
+    """Runs the cases first, first + step ... until it is told to stop; at.value is the case it is at, below 0 while it gets ready."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    faulthandler.register(signal.SIGUSR1)
+    os.environ["KAFKAVIZ_FUZZ"] = os.environ["TMPDIR"] = folder
+    os.environ["KAFKAVIZ_CACHE"] = f"{folder}/cache"
+    targets = loaded(targets_name)
+    warm_up(targets, seed)
+    warnings.simplefilter("error", RuntimeWarning)
+    _limit_memory()
+    case, found, inputs, seconds, told = first, [], Counter(), Counter(), time.monotonic()
+    while True:
+        at.value, started = case, time.perf_counter()
+        name, escape = run_case(targets, seed, case)
+        inputs[name] += 1
+        seconds[name] += time.perf_counter() - started
+        found += [escape] if escape else []
+        case += step
+        if time.monotonic() - told > REPORT_S:
+            channel.send((inputs, seconds, found))
+            if channel.poll():
+                return
+            found, inputs, seconds, told = [], Counter(), Counter(), time.monotonic()
+
+
+def _limit_memory() -> None:
+    """No more than ROOM_BYTES beyond what the process has now; where the system does not tell how much that is, no limit."""
+    with suppress(OSError, ValueError):
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + ROOM_BYTES, hard))
+
+
+@dataclass
+class _Worker:
+    """A process, and what the parent knows of it."""
+
+    process: multiprocessing.Process
+    channel: Connection
+    at: object
+    seen: int = -1
+    since: float = field(default_factory=time.monotonic)
+
+
+# ---- the run
+
+
+def soak(
+    seed: int, seconds: float, inputs: int | None = None, workers: int = 2, targets: str = TARGETS,
+    stuck_s: float = STUCK_S, watch: Callable[[Soak], None] | None = None,
+) -> Soak:
+    """Runs for so many seconds once the first worker is ready, or until so many inputs were read. watch is told of progress."""
+    context = multiprocessing.get_context("spawn")
+    run = Soak(seed)
+    with tempfile.TemporaryDirectory(prefix="kafkaviz-fuzz-") as folder:
+
+        def start(number: int, first: int) -> _Worker:
+            ours, theirs = context.Pipe()
+            at, home = context.Value("q", -1, lock=False), Path(folder) / str(number)
+            home.mkdir(exist_ok=True)
+            args = (targets, seed, first, workers, at, theirs, str(home))
+            process = context.Process(target=_work, args=args, daemon=True)
+            process.start()
+            theirs.close()
+            return _Worker(process, ours, at)
+
+        crew = [start(number, number) for number in range(workers)]
+        stop_at: float | None = None
+        while (stop_at is None or time.monotonic() < stop_at) and (inputs is None or run.total < inputs):
+            ready = wait([one.channel for one in crew] + [one.process.sentinel for one in crew], timeout=REPORT_S)
+            for number, one in enumerate(crew):
+                if one.channel in ready:
+                    _take(run, one)
+                if stop_at is None and one.at.value >= 0:
+                    stop_at = time.monotonic() + seconds
+                lost = _lost(one, stuck_s)
+                if lost:
+                    run.add(lost)
+                    crew[number] = start(number, lost.case + workers)
+            if watch:
+                watch(run)
+        for one in crew:
+            _finish(run, one)
+    return run
+
+
+def _take(run: Soak, worker: _Worker) -> bool:
+    """Adds what a worker has told; whether it told something."""
+    try:
+        inputs, seconds, escapes = worker.channel.recv()
+    except (EOFError, OSError):
+        return False
+    run.inputs.update(inputs)
+    run.seconds.update(seconds)
+    for escape in escapes:
+        run.add(escape)
+    return True
+
+
+def _lost(worker: _Worker, stuck_s: float) -> Escape | None:
+    """The escape of a worker that is gone, or does not come back from a case."""
+    case = worker.at.value
+    if not worker.process.is_alive():
+        if case < 0:
+            raise RuntimeError("a worker of the soak did not start")
+        return Escape(case, "any", "died", f"exit code {worker.process.exitcode}")
+    if case != worker.seen:
+        worker.seen, worker.since = case, time.monotonic()
+    if case < 0 or time.monotonic() - worker.since < stuck_s:
+        return None
+    os.kill(worker.process.pid, signal.SIGUSR1)  # it says where it is
+    worker.process.join(1)
+    worker.process.kill()
+    worker.process.join()
+    return Escape(case, "any", "stuck", f"no end after {stuck_s:.0f} s")
+
+
+def _finish(run: Soak, worker: _Worker) -> None:
+    """Asks a worker to stop, takes what it still has to tell, and does not wait for ever."""
+    with suppress(OSError):
+        worker.channel.send("stop")
+    until = time.monotonic() + 10
+    while worker.process.is_alive() and time.monotonic() < until:
+        if worker.channel.poll(0.1):
+            _take(run, worker)
+    while worker.channel.poll() and _take(run, worker):
+        pass
+    worker.process.kill()
+    worker.process.join()

@@ -1,0 +1,440 @@
+"""The readers that take bytes, each fed with damaged ones: what they raise, what they still show, and whether their spans tile.
+
+A target draws a seed, damages it and reads it. Raising anything that the reader does not say it raises is an escape, and so is a
+Hidden: something that lies whole before the damage and was not given.
+"""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from kafkaviz.binary import codec, spans, varint
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import (
+    batch_records,
+    checkpoint,
+    control,
+    internal,
+    legacy,
+    metadata,
+    names,
+    offset_index,
+    producer_snapshot,
+    record,
+    remote,
+    spans_batch,
+    spans_table,
+    spans_text,
+    tail,
+    time_index,
+    txn_index,
+)
+from kafkaviz.format.batch import BATCH, HEADER_BYTES, MAGIC_2
+from kafkaviz.format.deep_scan import DeepScan, Part
+from kafkaviz.format.walk import Walk, walk
+from kafkaviz.simulate.config import IndexConfig, profile
+from kafkaviz.simulate.recovery import recover
+from kafkaviz.simulate.restart import restart
+from kafkaviz.simulate.stored import StoredLog, in_memory
+from tests.fuzz import seeds
+from tests.fuzz.mutators import mutated, mutated_log, mutated_snapshot, mutated_text, mutated_tree
+from tests.fuzz.seeds import Tree
+
+LIMIT_BYTES = 1 << 20  # of decompressed records
+CHUNKS_BYTES = (61, 100, 4096, 1 << 20)
+RELEASES = ((1, 1), (2, 0), (2, 8), (3, 9), (4, 3, 1))
+
+
+class Hidden(AssertionError):
+    """A reader did not show what lies before the damage, or told less than there is."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A group of readers. draw gives a seed and its damaged copy; read must stand the copy. share: how often, among all targets."""
+
+    name: str
+    share: int
+    draw: Callable[[Random], tuple[Any, Any]]
+    read: Callable[[Any, Any, Random], None]
+
+
+def first_difference(one: bytes, other: bytes) -> int:
+    """The first byte that is not the same in both; where one ends the other differs."""
+    least = min(len(one), len(other))
+    differs = np.frombuffer(one, np.uint8, least) != np.frombuffer(other, np.uint8, least)
+    return int(np.argmax(differs)) if differs.any() else least
+
+
+def expect(holds: Any, what: str) -> None:
+    """Hidden unless it holds."""
+    if not holds:
+        raise Hidden(what)
+
+
+def ends_before(batches: np.ndarray, position: int) -> int:
+    """How many batches end before a byte; one that says it is shorter than a header is read up to the end of that."""
+    ends = batches["position"] + np.maximum(batches["size_bytes"], HEADER_BYTES)
+    return len(ends) if (ends <= position).all() else int(np.argmax(ends > position))
+
+
+def reader_of(data: bytes) -> Callable[[int, np.ndarray], int]:
+    """read(position, buffer) of bytes in memory."""
+    held = np.frombuffer(data, np.uint8)
+
+    def read(position: int, buffer: np.ndarray) -> int:
+        piece = held[position : position + len(buffer)]
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    return read
+
+
+def of_bytes(found: Callable[[], tuple[bytes, ...]], how: Callable[..., bytes]) -> Callable[[Random], tuple[bytes, bytes]]:
+    """Draws one of the seeds and damages it."""
+
+    def draw_one(draw: Random) -> tuple[bytes, bytes]:
+        every = found()
+        seed = draw.choice(every)
+        return seed, how(seed, draw, every)
+
+    return draw_one
+
+
+# ---- batches and logs
+
+
+def read_batch(seed: bytes, data: bytes, draw: Random) -> None:
+    """One batch: records, checksum, spans, what is inside."""
+    found, fault = batch_records.until_fault(data, LIMIT_BYTES)
+    if fault is None:
+        expect(batch_records.of_batch(data, LIMIT_BYTES) == found, "of_batch gives other records")
+    else:
+        _refused(fault, lambda: batch_records.of_batch(data, LIMIT_BYTES))
+    _records_before(seed, data, found, fault)
+    if batch_records.crc_valid(data):
+        batch_records.ensure_valid(data)
+    legacy.crcs_valid(legacy.read(data, LIMIT_BYTES))
+    spans_batch.is_intact(data)
+    _tiled(spans_batch.batch(data, 1000), 1000, 1000 + len(data))
+    cut = draw.randint(0, len(data))
+    _tiled(spans_batch.batch(data[:cut], 0, len(data)), 0, len(data))
+    start, stop = sorted((draw.randint(0, len(data)), draw.randint(0, len(data))))
+    expect(_covers(spans_batch.batch(data, 0, None, start, stop), start, stop), "spans of a part do not cover it")
+    with suppress(CorruptBytes):
+        inside = spans_batch.inside(data, LIMIT_BYTES)
+        if inside is not None:
+            _tiled(inside.spans, 0, len(inside.data))
+
+
+def _refused(fault: CorruptBytes, call: Callable[[], Any]) -> None:
+    try:
+        call()
+    except CorruptBytes as raised:
+        expect((raised.what, raised.position) == (fault.what, fault.position), "another fault is raised than told")
+    else:
+        raise Hidden(f"not raised: {fault}")
+
+
+def _records_before(seed: bytes, data: bytes, found: list, fault: CorruptBytes | None) -> None:
+    """Of a batch that is not compressed, the records before the damage; the last may wait for what comes behind it."""
+    if not _readable_plain(seed) or first_difference(seed, data) < HEADER_BYTES or len(data) < len(seed):
+        return
+    at = first_difference(seed, data) - HEADER_BYTES
+    wanted = [one for one in _seed_records(seed) if one.position + one.size_bytes <= at]
+    if fault is not None and fault.what == record.LEFTOVER_TEXT and len(found) == len(wanted) - 1:
+        wanted = wanted[:-1]
+    expect(found[: len(wanted)] == wanted, f"{len(wanted)} records lie before the damage, given were {len(found)}")
+
+
+def _readable_plain(seed: bytes) -> bool:
+    return len(seed) >= HEADER_BYTES and seed[16] == MAGIC_2 and not seed[22] & 7
+
+
+@lru_cache(2000)
+def _seed_records(seed: bytes) -> list:
+    return batch_records.until_fault(seed)[0]
+
+
+def _tiled(made: list[spans.Span], start: int, stop: int) -> None:
+    spans.check(made, start, stop)
+    for one in made:
+        f"{one.name}{one.value}{one.note}".encode()
+
+
+def _covers(made: list[spans.Span], start: int, stop: int) -> bool:
+    if start == stop:
+        return True
+    return bool(made) and made[0].start <= start and made[-1].end >= stop and all(a.end == b.start for a, b in pairwise(made))
+
+
+@lru_cache(4000)
+def _walked(seed: bytes) -> np.ndarray:
+    return walk(seed)[0]
+
+
+def expect_batches(seed: bytes, data: bytes, found: np.ndarray) -> None:
+    """Hidden unless all batches that end before the damage were found."""
+    before = ends_before(_walked(seed), first_difference(seed, data))
+    shown = len(found) >= before and (found[:before] == _walked(seed)[:before]).all()
+    expect(shown, f"{before} batches lie before the damage, given were {len(found)}")
+
+
+def read_walk(seed: bytes, data: bytes, draw: Random) -> None:
+    """The header walk: every batch before the damage, the same whatever the chunk."""
+    found, end = walk(data)
+    expect_batches(seed, data, found)
+    steps = Walk(reader_of(data), 0, len(data), draw.choice(CHUNKS_BYTES))
+    parts = list(steps)
+    again = np.concatenate(parts) if parts else np.empty(0, BATCH)
+    expect(steps.end == end and (again == found).all() and len(again) == len(found), "another chunk gives other batches")
+    at = int(end.position)
+    expect(0 <= at <= len(data) and (end.reason == "end") == (at == len(data)), f"the walk ends at {at} of {len(data)}: {end.reason}")
+    if at < len(data):
+        tail.kind(data[at:], int(found["last_offset"][-1]) if len(found) else None, len(data) - at)
+
+
+def _deep(data: bytes, chunk_bytes: int) -> tuple[list[Part], Any]:
+    scan = DeepScan(reader_of(data), 0, len(data), True, chunk_bytes, LIMIT_BYTES)
+    return list(scan), scan.end
+
+
+@lru_cache(4000)
+def _deep_rows(seed: bytes) -> tuple[np.ndarray, np.ndarray]:
+    return _joined(_deep(seed, 1 << 20)[0])
+
+
+def _joined(parts: list[Part]) -> tuple[np.ndarray, np.ndarray]:
+    if not parts:
+        return np.empty(0), np.empty(0)
+    return np.concatenate([part.batches for part in parts]), np.concatenate([part.records for part in parts])
+
+
+def read_deep(seed: bytes, data: bytes, draw: Random) -> None:
+    """The deep scan: every batch that the walk gives, and every record of the batches before the damage."""
+    parts, end = _deep(data, draw.choice(CHUNKS_BYTES[1:]))
+    found, told = walk(data)
+    batches, records = _joined(parts)
+    expect(end == told and len(batches) == len(found), "the scan gives other batches than the walk")
+    before = ends_before(_walked(seed), first_difference(seed, data))
+    if before:
+        wanted_batches, wanted = _deep_rows(seed)
+        expect((batches[:before] == wanted_batches[:before]).all(), f"{before} batches lie before the damage")
+        wanted = wanted[wanted["batch_position"] < wanted_batches["position"][before - 1] + 1]
+        expect(len(records) >= len(wanted) and (records[: len(wanted)] == wanted).all(), f"{len(wanted)} records lie before the damage")
+    for part in parts:
+        for fault in part.faults:
+            expect(0 <= fault.batch_position <= fault.position <= len(data), f"a fault outside the log: {fault}")
+
+
+def _config(draw: Random) -> IndexConfig:
+    return IndexConfig(draw.choice((0, 100, 4096)), draw.choice((24, 96, 1024)))
+
+
+def read_recovery(seed: bytes, data: bytes, draw: Random) -> None:
+    """What a recovery keeps: at least what it keeps of the seed, as far as that lies before the damage."""
+    base_offset, config, of = int(draw.choice((0, 0, *_walked(seed)["last_offset"][:1]))), _config(draw), profile(draw.choice(RELEASES))
+    found = recover(reader_of(data), len(data), base_offset, config, of)
+    expect(0 <= found.valid_bytes <= len(data), f"{found.valid_bytes} valid bytes of {len(data)}")
+    for part in (found.index(), found.timeindex(), found.txnindex(), found.closed_index(), found.closed_timeindex()):
+        expect(len(part) <= len(data) + 2 * config.segment_index_bytes + 64, "an index is larger than its log makes it")
+    before = ends_before(_walked(seed), first_difference(seed, data))
+    if before:
+        kept = recover(reader_of(seed), len(seed), base_offset, config, of).valid_bytes
+        last = _walked(seed)[before - 1]
+        expect(found.valid_bytes >= min(kept, int(last["position"] + last["size_bytes"])), "it cuts what lies before the damage")
+
+
+def read_restart(seed: Tree, tree: Tree, draw: Random) -> None:
+    """The start foretold of damaged partition directories."""
+    grouped: dict[str, list] = {}
+    for path, data in sorted(tree.items()):
+        directory, _, name = path.partition("/")
+        if name:
+            grouped.setdefault(directory, []).append(in_memory(name, data))
+    points = draw.choice((0, 0, 10, 1 << 40)), draw.choice((0, 0, 5, 1 << 62))
+    logs = [StoredLog(directory, tuple(files), _config(draw), *points) for directory, files in grouped.items()]
+    told = restart(logs, draw.random() < 0.3, profile(draw.choice(RELEASES)))
+    for step in told.steps:
+        f"{step.why}{step.error}{step.way_out}".encode()
+
+
+# ---- the other files
+
+
+def read_offset_index(seed: bytes, data: bytes, draw: Random) -> None:
+    """An .index: its entries, and its spans."""
+    _read_index(offset_index, spans_table.offset_entries(draw.choice((0, 1000, 1 << 62))), seed, data, draw)
+
+
+def read_time_index(seed: bytes, data: bytes, draw: Random) -> None:
+    """A .timeindex, in the same way."""
+    _read_index(time_index, spans_table.time_entries(draw.choice((0, 1000, 1 << 62))), seed, data, draw)
+
+
+def _read_index(layout: Any, table: spans_table.Table, seed: bytes, data: bytes, draw: Random) -> None:
+    entries = layout.parse(data)
+    written = layout.written(entries)
+    expect(layout.build(entries) == data[: len(entries) * layout.ENTRY.itemsize], "the entries are others than the bytes")
+    before = first_difference(seed, data) // layout.ENTRY.itemsize
+    expect(entries[:before].tobytes() == layout.parse(seed)[:before].tobytes(), "entries before the damage are missing")
+    _tiled(spans_table.rows(table, data, 0, len(data), written * layout.ENTRY.itemsize, len(data)), 0, len(data))
+
+
+def read_txn_index(seed: bytes, data: bytes, draw: Random) -> None:
+    """A .txnindex: entries, checks, searches and spans."""
+    entries = txn_index.parse(data)
+    for entry in entries:
+        txn_index.entry_text(entry)
+    size_bytes = txn_index.ENTRY.itemsize
+    before = first_difference(seed, data) // size_bytes
+    expect(entries[:before].tobytes() == seed[: before * size_bytes], "entries before the damage are missing")
+    _tiled(spans_table.rows(spans_table.txn_entries(), data, 0, len(data), len(data), len(data)), 0, len(data))
+    offset = int(draw.choice(entries)["last_offset"]) if len(entries) else 0
+    for call in (txn_index.readable, lambda e: txn_index.check(e, offset), lambda e: txn_index.collect(e, offset, offset + 100),
+                 lambda e: txn_index.kept_by_truncation(e, offset)):  # fmt: skip
+        with suppress(CorruptBytes):
+            call(entries)
+
+
+def read_snapshot(seed: bytes, data: bytes, draw: Random) -> None:
+    """A producer snapshot."""
+    _tiled(spans_table.snapshot(data), 0, len(data))
+    with suppress(CorruptBytes):
+        found = producer_snapshot.parse(data)
+        producer_snapshot.first_sequence(found.producers)
+        producer_snapshot.build(found.producers)
+
+
+def draw_body(draw: Random) -> tuple[seeds.Body, seeds.Body]:
+    """A record's body of which key or value is damaged."""
+    every = seeds.bodies()
+    seed, other = draw.choice(every), draw.choice(every)
+    key, value = seed.key, seed.value
+    if value is None or (key and draw.random() < 0.3):
+        key = mutated(key or b"", draw, [other.key or b""])
+    else:
+        value = mutated(value, draw, [other.value or b""])
+    return seed, seeds.Body(seed.decoder if draw.random() < 0.95 else other.decoder, key, value)
+
+
+def read_body(seed: seeds.Body, body: seeds.Body, draw: Random) -> None:
+    """A record's key and value, printed as the dump prints them."""
+    with suppress(CorruptBytes):
+        if body.decoder == "control":
+            told = control.printed(body.key, body.value)
+        elif body.decoder == "metadata":
+            told = metadata.printed(body.value, 7)
+            metadata.feature_level(body.value or b"")
+        elif body.decoder == "remote":
+            told = remote.printed(body.value, 7)
+        else:
+            told = internal.printed(body.key, body.value, 7, body.decoder)
+        told.encode()
+
+
+def draw_text(draw: Random) -> tuple[seeds.Text, seeds.Text]:
+    """A text file, damaged."""
+    every = seeds.texts()
+    seed = draw.choice(every)
+    return seed, seeds.Text(seed.name, mutated_text(seed.data, draw, [draw.choice(every).data]))
+
+
+PARSE = {
+    "meta.properties": checkpoint.parse_properties,
+    "server.properties": checkpoint.parse_properties,
+    "partition.metadata": checkpoint.parse_partition_metadata,
+    "quorum-state": checkpoint.parse_quorum_state,
+    ".kafka_cleanshutdown": checkpoint.parse_clean_shutdown,
+    "leader-epoch-checkpoint": checkpoint.parse_leader_epochs,
+    "recovery-point-offset-checkpoint": checkpoint.parse_offsets,
+}
+
+
+def read_text(seed: seeds.Text, text: seeds.Text, draw: Random) -> None:
+    """A checkpoint or properties, as bytes and as text; and as a name of a file or directory."""
+    _tiled(spans_text.lines(text.data, text.name), 0, len(text.data))
+    for form in (text.data, text.data.decode("utf-8", "replace")):
+        with suppress(CorruptBytes):
+            PARSE[text.name](form)
+
+
+def draw_name(draw: Random) -> tuple[bytes, bytes]:
+    """A path of a file in a broker directory, damaged."""
+    every = _paths()
+    seed = draw.choice(every)
+    return seed, mutated_text(seed, draw, every)
+
+
+@lru_cache(1)
+def _paths() -> tuple[bytes, ...]:
+    found = {part for tree in seeds.brokers() for name in tree for part in name.split("/")}
+    moved = ("orders-0.d9e2420e43c24fe7bcf8a819bf93d888-delete", "a.b-1.0-future", "x-2.1f-stray", "bootstrap.checkpoint")
+    return tuple(name.encode() for name in sorted(found | set(moved)))
+
+
+def read_name(seed: bytes, data: bytes, draw: Random) -> None:
+    """A name of a file or directory."""
+    name = os.fsdecode(data)
+    names.parse_file(name)
+    names.parse_directory(name)
+
+
+def draw_packed(draw: Random) -> tuple[seeds.Packed, seeds.Packed]:
+    """Compressed records, damaged."""
+    every = seeds.packed()
+    seed, other = draw.choice(every), draw.choice(every)
+    return seed, seeds.Packed(seed.codec if draw.random() < 0.97 else other.codec, mutated(seed.data, draw, [other.data]))
+
+
+def read_packed(seed: seeds.Packed, packed: seeds.Packed, draw: Random) -> None:
+    """A codec: data up to the limit, or CorruptBytes."""
+    limit = draw.choice((100, 10_000, LIMIT_BYTES))
+    with suppress(CorruptBytes):
+        expect(len(codec.decompress(packed.codec, packed.data, limit, draw.random() < 0.5)) <= limit, "more than the limit")
+
+
+def read_varints(seed: bytes, data: bytes, draw: Random) -> None:
+    """Numbers of variable size at any place."""
+    at = draw.randint(0, len(data))
+    for read in (varint.read_varint, varint.read_varlong, varint.read_unsigned):
+        with suppress(CorruptBytes):
+            _, end = read(data, at)
+            expect(at < end <= len(data), f"a number at {at} ends at {end} of {len(data)}")
+
+
+def draw_partition(draw: Random) -> tuple[Tree, Tree]:
+    """A partition directory, damaged."""
+    seed = draw.choice(seeds.partitions())
+    return seed, mutated_tree(seed, draw)
+
+
+def draw_broker(draw: Random) -> tuple[Tree, Tree]:
+    """A broker directory, damaged."""
+    seed = draw.choice(seeds.brokers())
+    return seed, mutated_tree(seed, draw)
+
+
+IN_MEMORY = (
+    Target("batch", 80, of_bytes(seeds.batches, mutated_log), read_batch),
+    Target("walk", 40, of_bytes(seeds.logs, mutated_log), read_walk),
+    Target("deep-scan", 30, of_bytes(seeds.logs, mutated_log), read_deep),
+    Target("recovery", 30, of_bytes(seeds.logs, mutated_log), read_recovery),
+    Target("restart", 20, draw_partition, read_restart),
+    Target("index", 25, of_bytes(seeds.offset_indexes, mutated), read_offset_index),
+    Target("timeindex", 25, of_bytes(seeds.time_indexes, mutated), read_time_index),
+    Target("txnindex", 15, of_bytes(seeds.txn_indexes, mutated), read_txn_index),
+    Target("snapshot", 15, of_bytes(seeds.snapshots, mutated_snapshot), read_snapshot),
+    Target("body", 90, draw_body, read_body),
+    Target("text", 40, draw_text, read_text),
+    Target("name", 10, draw_name, read_name),
+    Target("codec", 40, draw_packed, read_packed),
+    Target("varint", 10, of_bytes(seeds.batches, mutated), read_varints),
+)
