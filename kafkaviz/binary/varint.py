@@ -6,8 +6,8 @@ longer than they need to be, and lose the bits above 32 (or 64) of their last by
 """
 
 import numpy as np
-from numba import njit
 
+from kafkaviz.binary.compiled import njit
 from kafkaviz.errors import CorruptBytes
 
 VARINT_BYTES, VARLONG_BYTES = 5, 10  # the longest of each

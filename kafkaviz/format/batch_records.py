@@ -8,9 +8,9 @@ import zlib
 from dataclasses import dataclass
 
 import numpy as np
+from crc32c import crc32c  # binary.crc32c would load the compiler for its loops
 
 from kafkaviz.binary import codec
-from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import legacy, record
 from kafkaviz.format.batch import (

@@ -15,9 +15,9 @@ import zlib
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from kafkaviz.binary import codec
+from kafkaviz.binary.compiled import njit
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format.batch import CODEC_MASK, LEAST_LENGTH, LEGACY_HEADER, LENGTH_END, LOG_APPEND_TIME
 

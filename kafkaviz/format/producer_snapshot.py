@@ -7,8 +7,8 @@ sequences 4 to 6 to offsets 898 to 900: a batch that repeats them is a duplicate
 from dataclasses import dataclass
 
 import numpy as np
+from crc32c import crc32c  # binary.crc32c would load the compiler for its loops
 
-from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.errors import CorruptBytes
 
 HEADER = np.dtype([

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from kafkaviz.binary import codec, varint
+from kafkaviz.binary.compiled import njit
 from kafkaviz.binary.java_text import decoded
 from kafkaviz.errors import CorruptBytes
 

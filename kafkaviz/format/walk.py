@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from kafkaviz.binary.compiled import njit
 from kafkaviz.format.batch import BATCH, HEADER, HEADER_BYTES, LEAST_LENGTH, LEGACY_HEADER, LENGTH_END, MAGIC_END, rows
 
 CHUNK_BYTES = 1 << 20  # fits the processor's cache: a chunk is walked while it is still there

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from kafkaviz.binary.compiled import njit
 
 PAGE_BYTES = 4096
 WARM_BYTES = 8192  # of entries behind the first one of the warm section

@@ -133,3 +133,11 @@ def test_wrong_input_is_one_line(clean, capsys, path, arguments, words):
     assert main(["lookup", str(clean / path), *arguments]) == 2
     err = capsys.readouterr().err
     assert words in err and err.count("\n") == 1
+
+
+def test_neither_compiler_nor_tables_are_loaded(clean):
+    """The start takes as long as what it imports, and numba alone takes longer than all the rest."""
+    code = "import sys\nfrom kafkaviz.__main__ import main\nmain(sys.argv[1:])\nprint({'numba', 'pandas', 'pyspark'} & set(sys.modules))"
+    arguments = [sys.executable, "-c", code, "lookup", str(clean / "heartbeat-0"), "--offset", "500", "--json"]
+    printed = subprocess.run(arguments, capture_output=True, text=True, check=True).stdout
+    assert printed.splitlines()[-1] == "set()"
