@@ -93,7 +93,7 @@ def reader(path: Path) -> Iterator[Callable[[int, np.ndarray], int]]:
 
         def read_into(position: int, buffer: np.ndarray) -> int:
             got = 0
-            while got < len(buffer):
+            while position >= 0 and got < len(buffer):  # nothing lies before a file; of -1 the system gives what comes next
                 step = os.preadv(number, [buffer[got:]], position + got)
                 if step == 0:
                     break

@@ -84,7 +84,12 @@ class LogReader:
         return self._window[at : at + size]
 
     def batches(self, position: int) -> Iterator["FileBatch"]:
-        """The batches from a position on, as nextBatch gives them: one that is not all there is none."""
+        """The batches from a position on, as nextBatch gives them: one that is not all there is none.
+
+        CorruptBytes for a position before the file, which only a damaged index gives (Utils.readFully).
+        """
+        if position < 0:
+            raise CorruptBytes(position, f"The file channel position cannot be negative, but it is {position}")
         while position < self.size_bytes - MAGIC_END:
             start = self.kafka_reads(position, MAGIC_END)
             if len(start) < MAGIC_END:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkaviz.errors import KafkavizError
+from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import txn_index
 from kafkaviz.search import index
 from kafkaviz.search.batches import Batch
@@ -72,14 +72,18 @@ def fetch(
 def aborted_transactions(log: ServedLog, found: Fetch, of: SearchProfile, end_offset: int) -> tuple[np.ndarray, IndexSearch]:
     """(txn_index.ENTRY of the aborted transactions that a read_committed consumer is told with a fetch, the search for their bound).
 
-    LocalLog.addAbortedTransactions: the bound is an offset behind the bytes, not always the next one.
+    LocalLog.addAbortedTransactions: the bound is an offset behind the bytes, not always the next one. CorruptFile for a .txnindex that
+    Kafka refuses to read.
     """
     place = next(at for at, one in enumerate(log.segments) if one.base_offset == found.segment)
     searched = index.upper_bound(log.segments[place], found.position, found.size_bytes, of)
     following = log.segments[place + 1].base_offset if place + 1 < len(log.segments) else end_offset
     bound, taken = searched.entry[0] if searched.entry else following, []
     for segment in log.segments[place:]:
-        entries, complete = txn_index.collect(segment.aborted, found.offset, bound)
+        try:
+            entries, complete = txn_index.collect(segment.aborted, found.offset, bound)
+        except CorruptBytes as fault:
+            raise fault.in_file(segment.txnindex.path or segment.txnindex.name) from None
         taken.append(entries)
         if complete:
             break

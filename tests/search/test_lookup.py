@@ -1,12 +1,20 @@
 """Lookups in whole logs: slots, reads and results as Kafka's own classes made them."""
 
+import shutil
+from pathlib import Path
+
 import pytest
 
+from kafkaviz.errors import CorruptFile
+from kafkaviz.format import txn_index
+from kafkaviz.format.batch import HEADER, TRANSACTIONAL
+from kafkaviz.log.broker import open_broker
 from kafkaviz.search import by_time
-from kafkaviz.search.bounds import Bounds, bounds_of
+from kafkaviz.search.bounds import READ_COMMITTED, Bounds, bounds_of
 from kafkaviz.search.fetch import OffsetOutOfRange, fetch
+from kafkaviz.search.lookup import by_offset
 from kafkaviz.search.profile import LAST_OFFSET, SearchProfile, profile
-from kafkaviz.search.served import ServedLog
+from kafkaviz.search.served import ServedLog, as_they_are
 from kafkaviz.search.translate import translate
 from tests.search.recorded import lines, log_of, segment, unpacked
 
@@ -110,3 +118,29 @@ def test_slots_and_reads_of_some_recorded_logs(data):
 def test_slots_and_reads_of_some_old_segments(data):
     """The same of some segments of 2.0.1 and 1.1.1."""
     assert sum(map(assert_segment_as_recorded, lines(data / "old_lookups.jsonl.gz"))) > 100
+
+
+def served(data, tmp_path: Path, **changes: bytes) -> ServedLog:
+    """nulls-0 of 4.3.1 with other bytes in some of its files, by suffix."""
+    directory = Path(shutil.copytree(data / "kafka-4.3.1" / "nulls-0", tmp_path / "nulls-0"))
+    for suffix, content in changes.items():
+        (directory / f"00000000000000000000.{suffix}").write_bytes(content)
+    return as_they_are(open_broker(directory).partitions[0])
+
+
+@pytest.mark.parametrize("position", [-1, -256])
+def test_an_entry_that_points_before_the_file_is_told(data, tmp_path, position):
+    """Kafka's reader throws; from byte -1 the system would read what happens to come next."""
+    log = served(data, tmp_path, index=(1).to_bytes(4, "big") + position.to_bytes(4, "big", signed=True))
+    with pytest.raises(CorruptFile, match=f"cannot be negative, but it is {position}"):
+        by_offset(log, 2, profile("4.3.1"))
+
+
+def test_a_txnindex_that_kafka_refuses_is_told(data, tmp_path):
+    """A consumer that reads what is committed gets to it; another does not."""
+    transactional = bytearray((data / "kafka-4.3.1" / "nulls-0" / "00000000000000000000.log").read_bytes())
+    transactional[HEADER.fields["attributes"][1] + 1] |= TRANSACTIONAL
+    log = served(data, tmp_path, log=bytes(transactional), txnindex=b"\x08".ljust(txn_index.ENTRY.itemsize, b"\0"))
+    assert by_offset(log, 0, profile("4.3.1")).record.offset == 0
+    with pytest.raises(CorruptFile, match=r"txnindex, byte 0: Unexpected aborted transaction version 8"):
+        by_offset(log, 0, profile("4.3.1"), READ_COMMITTED, bounds_of(log, profile("4.3.1")))
