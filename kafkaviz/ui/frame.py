@@ -14,7 +14,7 @@ import streamlit as st
 
 from kafkaviz.log.segment import Segment
 from kafkaviz.ui import cache as doors
-from kafkaviz.ui import go_to, parts, pick, state
+from kafkaviz.ui import garbage, go_to, parts, pick, state
 from kafkaviz.ui.checkups import checkups
 from kafkaviz.ui.components import copy_link, keys, one_step, theme_button
 from kafkaviz.ui.pick import Place
@@ -70,6 +70,7 @@ def frame(name: str) -> Place:
     """Draws all that is around the page of this name, and says where its address points."""
     st.set_page_config(f"{name} · kafkaviz", str(HERE / "art" / "mark.svg"), layout="wide", initial_sidebar_state=208)
     st.html(f"<style>{_stylesheet()}</style>")
+    garbage.leave_out_what_stays()
     page = PAGES[name]
     place = pick.place(page.depth)
     _sidebar(name, place)

@@ -1,0 +1,30 @@
+"""Streamlit looks for garbage after each run of a page, in all there is, and sends the last of the page's messages only then.
+
+A server that has its libraries and some directories loaded holds a million objects: that takes longer than the run. What outlives one
+long search is therefore left out of the next ones. It is still freed when nothing refers to it any more; only what refers to itself in
+a circle stays, at most what there was once.
+"""
+
+import gc
+import time
+
+LONG_S = 0.02  # of a processor: some hundred thousand objects
+
+_started_s = 0.0
+
+
+def leave_out_what_stays() -> None:
+    """From now on long searches shorten the next ones; a second call changes nothing."""
+    if _watch not in gc.callbacks:
+        gc.callbacks.append(_watch)
+
+
+def _watch(phase: str, info: dict) -> None:
+    """Called by Python before and after each search; 2 is one through all objects."""
+    global _started_s
+    if info["generation"] < 2:
+        return
+    if phase == "start":
+        _started_s = time.thread_time()
+    elif time.thread_time() - _started_s > LONG_S:
+        gc.freeze()

@@ -1,0 +1,56 @@
+"""What outlives a long search for garbage is left out of the next; what is garbage is not kept by it."""
+
+import gc
+import weakref
+from collections.abc import Iterator
+
+import pytest
+
+from kafkaviz.ui import garbage
+
+
+class Thing:
+    """Something a weak reference can watch."""
+
+
+@pytest.fixture(autouse=True)
+def watched() -> Iterator[None]:
+    """Python's searches are watched for one test, and nothing is left out before or after it."""
+    was = garbage._watch in gc.callbacks
+    gc.unfreeze()
+    garbage.leave_out_what_stays()
+    garbage.leave_out_what_stays()
+    yield
+    gc.unfreeze()
+    if not was:
+        gc.callbacks.remove(garbage._watch)
+
+
+def test_a_long_search_shortens_the_next_ones(monkeypatch):
+    """All that was alive is out of the way, and what was garbage is gone."""
+    circle = Thing()
+    circle.itself, gone = circle, weakref.ref(circle)
+    del circle
+    monkeypatch.setattr(garbage, "LONG_S", -1)
+    gc.collect()
+    assert gone() is None and gc.get_freeze_count() > 10_000
+    assert gc.callbacks.count(garbage._watch) == 1
+
+
+def test_a_short_search_changes_nothing(monkeypatch):
+    """Nor does one through young objects only."""
+    monkeypatch.setattr(garbage, "LONG_S", 3600)
+    gc.collect()
+    monkeypatch.setattr(garbage, "LONG_S", -1)
+    gc.collect(1)
+    assert gc.get_freeze_count() == 0
+
+
+def test_what_was_left_out_is_freed_once_nothing_refers_to_it(monkeypatch):
+    """A directory that is closed gives its memory back."""
+    monkeypatch.setattr(garbage, "LONG_S", -1)
+    thing = Thing()
+    gone = weakref.ref(thing)
+    gc.collect()
+    del thing
+    assert gone() is None
