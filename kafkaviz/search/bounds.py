@@ -4,7 +4,9 @@ A consumer with isolation read_committed sees nothing at or behind the last stab
 still open; to any other the limit is the log's end, since a directory by itself has no followers to wait for.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -35,7 +37,7 @@ class Bounds:
 
 
 def bounds_of(log: ServedLog, of: SearchProfile, isolation: str = READ_UNCOMMITTED) -> Bounds:
-    """The bounds of a log to a consumer of that isolation; CorruptFile where the end of the last .log cannot be read."""
+    """The bounds of a log to a consumer of that isolation; CorruptFile where the last .index leads to no batch that can be read."""
     start, end = log.log_start_offset, max(log_end_offset(log.active, of), log.log_start_offset)
     at_end = Bounds(start, end, end, log.active.base_offset, log.active.size_bytes)
     if isolation == READ_UNCOMMITTED:
@@ -55,15 +57,13 @@ def log_end_offset(segment: ServedSegment, of: SearchProfile) -> int:
     Kafka begins at the last slot of the index. Where that was never written it begins at byte 0; at the last written one the same
     batches end the log.
     """
-    written = offset_index.written(segment.offset_slots)
-    offset = segment.base_offset + (int(segment.offset_slots[written - 1]["relative_offset"]) if written else 0)
-    start = int(segment.offset_slots[written - 1]["position"]) if written else 0
-    if written == len(segment.offset_slots):
-        batch = translate(segment, offset, of)[1].batch
-        if not batch:
-            return segment.base_offset
-        start = batch.position
-    return segment.reading(lambda log: _end(log, start)) or segment.base_offset
+    entries = segment.offset_slots[: offset_index.written(segment.offset_slots)]
+    relative_offset, start = entries[-1].item() if len(entries) else (0, 0)
+    if len(entries) == len(segment.offset_slots):
+        batch = translate(segment, segment.base_offset + relative_offset, of)[1].batch
+        return segment.reading(lambda log: _end(log, batch.position)) if batch else segment.base_offset
+    ends = (segment.reading(partial(_end, position=at)) for at in (start, 0) if at >= 0)
+    return next(filter(None, ends), segment.base_offset)
 
 
 def last_stable_offset(log: ServedLog, end_offset: int) -> int:
@@ -78,9 +78,11 @@ def last_stable_offset(log: ServedLog, end_offset: int) -> int:
 
 
 def _end(log: LogReader, position: int) -> int | None:
+    """One past the last batch. At a length that cannot be Kafka's start ends; what lies before it can be looked up all the same."""
     last = None
-    for batch in log.batches(position):
-        last = batch
+    with suppress(CorruptBytes):
+        for batch in log.batches(position):
+            last = batch
     return last.last_offset + 1 if last else None
 
 

@@ -152,3 +152,14 @@ def test_what_a_path_may_be(clean, tmp_path):
         lookup_paths.open_log(Path(__file__), "4.3.1")
     with pytest.raises(CannotOpen, match="is not there"):
         lookup_paths.open_log(clean / "orders-0" / "00000000000000000001.log", "4.3.1")
+
+
+def test_what_lies_before_damage_is_found_all_the_same(killed, tmp_path):
+    """Zeros behind the last batch keep a broker from starting; they keep no one from looking before them."""
+    source = open_broker(killed).partition("orders-0")
+    shutil.copytree(source.path, tmp_path / "orders-0")
+    log = sorted((tmp_path / "orders-0").glob("*.log"))[-1]
+    log.write_bytes(log.read_bytes() + bytes(512))
+    found = kv.lookup(open_broker(tmp_path / "orders-0").partitions[0], offset=100)
+    assert found.record == kv.lookup(source, offset=100).record
+    assert found.bounds.end_offset == kv.lookup(source, offset=100, as_is=True).bounds.end_offset

@@ -1,0 +1,65 @@
+"""Answers without an index, and where Kafka's differ from them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafkaviz.analyse.lookups import served
+from kafkaviz.log.broker import open_broker
+from kafkaviz.search import slots, textbook
+from kafkaviz.search.lookup import by_offset, by_timestamp
+from kafkaviz.search.profile import profile
+from kafkaviz.search.translate import translate
+
+OF = profile()
+
+
+@given(st.lists(st.integers(0, 300), max_size=60, unique=True).map(sorted), st.integers(-5, 305))
+@settings(max_examples=300, deadline=None)
+def test_slots_are_those_of_a_linear_scan(keys, target):
+    """The floor is Kafka's; its upper bound is the ceiling or, of a match that it does not probe, the slot behind."""
+    keys = np.array(keys, np.int64)
+    below, above = [at for at, key in enumerate(keys) if key <= target], [at for at, key in enumerate(keys) if key >= target]
+    assert textbook.floor_slot(keys, target) == slots.floor(keys, target, 8).slot == max(below, default=-1)
+    ceiling = textbook.ceiling_slot(keys, target)
+    assert ceiling == min(above, default=-1)
+    kafkas = slots.upper_bound(keys, target, 8).slot
+    matched = ceiling >= 0 and keys[ceiling] == target
+    assert kafkas == ceiling or (matched and kafkas in (ceiling + 1, -1))
+
+
+@pytest.mark.parametrize("name", ["orders-0", "accounts-0", "payments-0"])
+def test_the_batch_of_a_scan_from_the_start_is_the_one_of_a_lookup(clean, name):
+    """Through gaps of compaction and behind the last batch."""
+    for segment in served(open_broker(clean).partition(name)).segments:
+        for offset in range(segment.base_offset, segment.base_offset + 3000, 97):
+            found, plain = translate(segment, offset, OF)[1].batch, textbook.batch_of(segment, offset)
+            assert (found and found.position) == (None if plain is None else plain["position"])
+
+
+@pytest.mark.parametrize(("name", "step"), [("orders-0", 997), ("sensors-late-0", 97)])
+def test_the_first_record_of_a_time_is_the_one_of_a_lookup(clean, name, step):
+    """Where the indexes are whole, out of order or not."""
+    log = served(open_broker(clean).partition(name))
+    for offset in range(0, 11000, step):
+        timestamp_ms = by_offset(log, offset, OF).record.timestamp_ms
+        first = textbook.first_from(log, timestamp_ms)
+        assert by_timestamp(log, timestamp_ms, OF).answer.offset == first.offset <= offset
+
+
+def test_a_damaged_index_hides_records(damaged):
+    """954 is there, and the broker gave 1017."""
+    log = served(open_broker(damaged).partition("bookings-0"))
+    segment = next(one for one in log.segments if one.base_offset == 858)
+    assert by_offset(log, 954, OF).record.offset == 1017
+    batch = textbook.batch_of(segment, 954)
+    assert batch["base_offset"] <= 954 <= batch["last_offset"]
+
+
+def test_the_nearest_time_is_not_what_kafka_answers(clean):
+    """Out of order times: the first that is late enough may be far from the nearest."""
+    log = served(open_broker(clean).partition("sensors-late-0"))
+    asked = [by_offset(log, offset, OF).record.timestamp_ms + 1 for offset in range(100, 3000, 500)]
+    nearest = [textbook.closest_to(log, timestamp_ms).offset for timestamp_ms in asked]
+    assert nearest != [by_timestamp(log, timestamp_ms, OF).answer.offset for timestamp_ms in asked]
