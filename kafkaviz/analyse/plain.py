@@ -6,13 +6,16 @@
 JSON and no pickle, since a stored value may come from anywhere: the worst that a wrong one does is to be refused.
 """
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import cache
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+SCALARS = (int, str, bool, NoneType)
 Plain = int | str | bool | None | list | dict
 
 
@@ -29,33 +32,48 @@ def plain_of(value: Any) -> Plain:
 
 def value_of(kind: Any, plain: Any) -> Any:
     """The value of that type, as annotations name it; ValueError where the plain one is not of it."""
+    return _reader(kind)(plain)
+
+
+@cache
+def _reader(kind: Any) -> Callable[[Any], Any]:
+    """What makes a value of that type of a plain one; made once, since a catalog holds them by the million."""
     origin, inner = get_origin(kind), get_args(kind)
-    if kind in (int, str, bool) and type(plain) is kind:
-        return plain
-    if kind is type(None) and plain is None:
-        return None
+    if kind in SCALARS:
+        return _one_of((kind,), ())
     if origin is UnionType:
-        return _one_of(inner, plain)
-    if is_dataclass(kind) and isinstance(plain, list):
-        named = _fields(kind)
-        return kind(**{name: value_of(of, one) for (name, of), one in zip(named, plain, strict=True)})
-    if origin is dict and isinstance(plain, dict):
-        return {value_of(inner[0], key): value_of(inner[1], one) for key, one in plain.items()}
-    if origin is list and isinstance(plain, list):
-        return [value_of(inner[0], one) for one in plain]
-    if origin is tuple and isinstance(plain, list):
-        of = [inner[0]] * len(plain) if inner[1:] == (...,) else inner
-        return tuple(value_of(one_of, one) for one_of, one in zip(of, plain, strict=True))
-    raise ValueError(f"{str(plain)[:80]!r} is no {kind}")
+        return _one_of(tuple(one for one in inner if one in SCALARS), tuple(_reader(one) for one in inner if one not in SCALARS))
+    if is_dataclass(kind):
+        named = tuple((name, _reader(of)) for name, of in _fields(kind))
+        return lambda plain: kind(**{name: read(one) for (name, read), one in zip(named, _a(list, plain), strict=True)})
+    if origin is dict:
+        read_key, read_one = map(_reader, inner)
+        return lambda plain: {read_key(key): read_one(one) for key, one in _a(dict, plain).items()}
+    read_first = _reader(inner[0])
+    if origin is list:
+        return lambda plain: [read_first(one) for one in _a(list, plain)]
+    if inner[1:] == (...,):
+        return lambda plain: tuple(read_first(one) for one in _a(list, plain))
+    readers = tuple(map(_reader, inner))
+    return lambda plain: tuple(read(one) for read, one in zip(readers, _a(list, plain), strict=True))
 
 
-def _one_of(kinds: tuple, plain: Any) -> Any:
-    for kind in kinds:
-        try:
-            return value_of(kind, plain)
-        except ValueError:
-            continue
-    raise ValueError(f"{str(plain)[:80]!r} is none of {kinds}")
+def _one_of(scalars: tuple, others: tuple[Callable[[Any], Any], ...]) -> Callable[[Any], Any]:
+    """What takes a scalar of these types, or else what the first of the others takes."""
+    def read(plain: Any) -> Any:
+        if type(plain) in scalars:
+            return plain
+        for other in others:
+            with suppress(ValueError):
+                return other(plain)
+        raise ValueError(f"{str(plain)[:80]!r} is none of what may stand here")
+    return read
+
+
+def _a(kind: type, plain: Any) -> Any:
+    if type(plain) is not kind:
+        raise ValueError(f"{str(plain)[:80]!r} is no {kind.__name__}")
+    return plain
 
 
 @cache

@@ -48,7 +48,7 @@ class Load:
         log = self.log
         files = [(one.name, one.size_bytes, one.mtime_ns) for one in restart.log_files(log.partition)]
         known = (log.config, log.recovery_point, log.log_start_offset, log.stray, self.clean, self.release)
-        return stored.digest_of(version(), str(log.partition.path), *known, *files)
+        return stored.digest_of(str(log.partition.path), *known, *files)
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Checking:
         """old: the catalog whose findings may still hold; None where there is none."""
         self._found, self._plans = found, {name: health.plan(broker) for name, broker in found.brokers}
         self._facts: dict[tuple[str, str], Facts] = {}
-        self._kept = _rows(old) if old is not None else {}
+        self._kept = _rows(old) if old is not None and old.info.kafkaviz == version() else {}
         self._texts: dict[Key, tuple[str, str]] = {}  # digest and JSON, of all that was found
         self._checked: dict[Key, Checked] = {}
 
