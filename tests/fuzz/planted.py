@@ -8,7 +8,7 @@ import numpy as np
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format.walk import walk
-from tests.fuzz import seeds
+from tests.fuzz import seeds, soak
 from tests.fuzz.mutators import mutated_log
 from tests.fuzz.targets import Target, expect_batches, of_bytes
 
@@ -44,7 +44,7 @@ def _asks(seed: bytes, data: bytes, draw: Random) -> None:
 
 
 def _dawdles(seed: bytes, data: bytes, draw: Random) -> None:
-    until = time.thread_time() + 3.2
+    until = time.thread_time() + 1.1 * soak.SLOW_S
     while data != seed and time.thread_time() < until:
         pass
 

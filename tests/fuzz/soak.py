@@ -16,7 +16,6 @@ import multiprocessing
 import os
 import resource
 import signal
-import sys
 import tempfile
 import time
 import traceback
@@ -106,7 +105,7 @@ def run_case(targets: Sequence[Target], seed: int, case: int) -> tuple[str, Esca
 
 
 def _run_case(targets: Sequence[Target], seed: int, case: int) -> tuple[str, Escape | None]:
-    name, started, peak = "draw", time.thread_time(), _peak_bytes()
+    name, started = "draw", time.thread_time()
     try:
         target, original, data, draw = drawn(targets, seed, case)
         name = target.name
@@ -115,13 +114,32 @@ def _run_case(targets: Sequence[Target], seed: int, case: int) -> tuple[str, Esc
         return name, Escape(case, name, "raised", f"{type(fault).__name__}: {fault}"[:300], _place(fault))
     if time.thread_time() - started > SLOW_S:
         return name, Escape(case, name, "slow", f"{time.thread_time() - started:.1f} s")
-    if _peak_bytes() - peak > MOST_BYTES:
-        return name, Escape(case, name, "memory", f"{(_peak_bytes() - peak) >> 20} MiB")
+    grown_bytes = PEAK.grown_bytes()
+    if grown_bytes > MOST_BYTES:
+        return name, Escape(case, name, "memory", f"{grown_bytes >> 20} MiB")
     return name, None
 
 
-def _peak_bytes() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+class Peak:
+    """The most memory that this process ever held."""
+
+    def __init__(self) -> None:
+        self._bytes = self._now_bytes()
+
+    def grown_bytes(self) -> int:
+        """By how much it has grown since this was asked last."""
+        before, self._bytes = self._bytes, self._now_bytes()
+        return self._bytes - before
+
+    def _now_bytes(self) -> int:
+        """As Linux tells it: what getrusage tells there may be the peak of the process that started this one."""
+        with suppress(OSError):
+            return int(_STATUS.read_text().partition("VmHWM:")[2].split(maxsplit=1)[0]) << 10
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+_STATUS = Path("/proc/self/status")
+PEAK = Peak()
 
 
 def _place(fault: BaseException) -> str:
@@ -155,6 +173,7 @@ def _work(targets_name: str, seed: int, first: int, step: int, at: object, chann
     warm_up(targets, seed)
     warnings.simplefilter("error", RuntimeWarning)
     _limit_memory()
+    PEAK.grown_bytes()
     case, found, inputs, seconds, told = first, [], Counter(), Counter(), time.monotonic()
     while True:
         at.value, started = case, time.perf_counter()
