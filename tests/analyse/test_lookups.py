@@ -156,10 +156,10 @@ def test_what_a_path_may_be(clean, tmp_path):
 
 def test_what_lies_before_damage_is_found_all_the_same(killed, tmp_path):
     """Zeros behind the last batch keep a broker from starting; they keep no one from looking before them."""
-    source = open_broker(killed).partition("orders-0")
-    shutil.copytree(source.path, tmp_path / "orders-0")
-    log = sorted((tmp_path / "orders-0").glob("*.log"))[-1]
+    source = open_broker(killed).partition("weblogs-0")
+    shutil.copytree(source.path, tmp_path / "weblogs-0")
+    log = sorted((tmp_path / "weblogs-0").glob("*.log"))[-1]
     log.write_bytes(log.read_bytes() + bytes(512))
-    found = kv.lookup(open_broker(tmp_path / "orders-0").partitions[0], offset=100)
+    found = kv.lookup(open_broker(tmp_path / "weblogs-0").partitions[0], offset=100)
     assert found.record == kv.lookup(source, offset=100).record
-    assert found.bounds.end_offset == kv.lookup(source, offset=100, as_is=True).bounds.end_offset
+    assert found.bounds.end_offset == kv.lookup(source, offset=100).bounds.end_offset
