@@ -1,0 +1,102 @@
+"""A lookup in 1 GiB of 8 KB batches, every step kept, against going through the headers from byte 0; and the start of the command line."""
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import row
+from kafkaviz.analyse import lookup_paths
+from kafkaviz.format import offset_index, time_index
+from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END
+from kafkaviz.search import textbook
+from kafkaviz.search.lookup import lookup
+from kafkaviz.search.lookup_object import as_object
+from kafkaviz.search.profile import profile
+
+LOG_BYTES, BATCH_BYTES, RECORDS = 1 << 30, 8192, 127
+BATCHES = LOG_BYTES // BATCH_BYTES
+FIRST_MS = 1_790_000_000_000
+RUNS = 30
+
+
+def run() -> list[str]:
+    """A row a kind of lookup, and one for a whole process."""
+    with tempfile.TemporaryDirectory() as folder:
+        directory = Path(folder) / "orders-0"
+        write(directory)
+        offset, segment = BATCHES * RECORDS * 7 // 10, lookup_paths.open_log(directory, "4.3.1").segments[0]
+        textbook.batch_of(segment, offset)  # compiles
+        linear = best(lambda: textbook.batch_of(segment, offset), 3)
+        what = f"lookup of {{}}, 1 GiB of {BATCH_BYTES // 1024} KB batches, every step kept and made into JSON"
+        rows = []
+        for name, target in (("an offset", {"offset": offset}), ("a timestamp", {"timestamp_ms": FIRST_MS + offset})):
+            found = best(lambda target=target: as_object(lookup(lookup_paths.open_log(directory, "4.3.1"), profile(), **target)), RUNS)
+            rows.append(row(what.format(name), f"{1e3 * found:.1f} ms", "all headers before it, compiled", f"{linear / found:.0f} ×"))
+        command = [sys.executable, "-m", "kafkaviz", "lookup", str(directory), "--offset", str(offset), "--json"]
+        whole, numpy = best(lambda: started(command), 5), best(lambda: started([sys.executable, "-c", "import numpy"]), 5)
+    return [*rows, row("`kafkaviz lookup`, the whole process", f"{whole:.2f} s", "a process that imports numpy", f"{numpy / whole:.2f} ×")]
+
+
+def write(directory: Path) -> None:
+    """A segment whose batches hold one-byte records behind padding in the first of them, with an index entry a batch."""
+    directory.mkdir()
+    number = np.arange(BATCHES)
+    header = np.zeros(BATCHES, HEADER)
+    header["base_offset"], header["last_offset_delta"], header["record_count"] = number * RECORDS, RECORDS - 1, RECORDS
+    header["batch_length_bytes"], header["magic"], header["producer_id"] = BATCH_BYTES - LENGTH_END, 2, -1
+    header["base_timestamp_ms"] = FIRST_MS + header["base_offset"]
+    header["max_timestamp_ms"] = header["base_timestamp_ms"] + RECORDS - 1
+    body = np.frombuffer(records(BATCH_BYTES - HEADER_BYTES), np.uint8)
+    with open(directory / f"{0:020}.log", "wb") as log:
+        for start in range(0, BATCHES, 1024):
+            part = np.empty((len(header[start : start + 1024]), BATCH_BYTES), np.uint8)
+            part[:, :HEADER_BYTES] = header[start : start + 1024].view(np.uint8).reshape(len(part), -1)
+            part[:, HEADER_BYTES:] = body
+            log.write(part)
+    offsets, times = np.empty(BATCHES - 1, offset_index.ENTRY), np.empty(BATCHES - 1, time_index.ENTRY)
+    offsets["relative_offset"], offsets["position"] = number[1:] * RECORDS + RECORDS - 1, number[1:] * BATCH_BYTES
+    times["timestamp_ms"], times["relative_offset"] = header["max_timestamp_ms"][1:], offsets["relative_offset"]
+    (directory / f"{0:020}.index").write_bytes(offset_index.build(offsets))
+    (directory / f"{0:020}.timeindex").write_bytes(time_index.build(times))
+
+
+def records(size_bytes: int) -> bytes:
+    """Records with consecutive offsets and times, and values as long as the room allows."""
+    made = b""
+    for delta in range(RECORDS):
+        room = (size_bytes - len(made)) // (RECORDS - delta)
+        value_bytes = next(left for left in range(room, -1, -1) if len(record(delta, left)) <= room)
+        made += record(delta, value_bytes)
+    return made + bytes(size_bytes - len(made))
+
+
+def record(delta: int, value_bytes: int) -> bytes:
+    """Attributes, timestamp and offset delta, no key, a value of zeros, no headers; its length in front."""
+    inside = b"\0" + varint(delta) * 2 + varint(-1) + varint(value_bytes) + bytes(value_bytes) + b"\0"
+    return varint(len(inside)) + inside
+
+
+def varint(number: int) -> bytes:
+    """Zigzag."""
+    folded, made = (number << 1) ^ (number >> 63), b""
+    while folded >= 0x80:
+        folded, made = folded >> 7, made + bytes([folded & 0x7F | 0x80])
+    return made + bytes([folded])
+
+
+def started(command: list[str]) -> None:
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def best(action, runs: int) -> float:
+    """The shortest of some runs in seconds: the others were disturbed."""
+    times = []
+    for _ in range(runs):
+        begin = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - begin)
+    return min(times)
