@@ -21,6 +21,7 @@ from random import Random
 from kafkaviz.analyse import anatomy, overview
 from kafkaviz.analyse.health import check
 from kafkaviz.analyse.health_object import as_object
+from kafkaviz.analyse.lookups import served
 from kafkaviz.commands import check as check_command
 from kafkaviz.commands.dumping import json_lines, options, text
 from kafkaviz.commands.dumping.console import Console
@@ -37,7 +38,6 @@ from kafkaviz.search.bounds import READ_COMMITTED, READ_UNCOMMITTED
 from kafkaviz.search.by_time import EARLIEST, LATEST, MAX_TIMESTAMP
 from kafkaviz.search.lookup import by_offset, by_timestamp
 from kafkaviz.search.profile import profile
-from kafkaviz.search.served import as_they_are
 from kafkaviz.search.slots import PLAIN, WARM
 from tests.fuzz import seeds
 from tests.fuzz.mutators import mutated, mutated_log
@@ -162,13 +162,14 @@ def read_settings(seed: Tree, tree: Tree, draw: Random) -> None:
 
 
 def read_lookups(seed: Tree, tree: Tree, draw: Random) -> None:
-    """Lookups by offset and by timestamp in each partition, as it lies there."""
+    """Lookups by offset and by timestamp in each partition, as it lies there or as the next start leaves it."""
     with written(tree) as root:
         broker = _opened(root)
         for partition in broker.partitions if broker else ():
             if not partition.live:
                 continue
-            log, of = as_they_are(partition), profile(draw.choice(("4.3.1", "3.9", "2.0", "1.1")), draw.choice((None, PLAIN, WARM)))
+            version = draw.choice(("4.3.1", "3.9", "2.0", "1.1"))
+            log, of = served(partition, version, draw.random() < 0.3), profile(version, draw.choice((None, PLAIN, WARM)))
             isolation = draw.choice((READ_UNCOMMITTED, READ_COMMITTED))
             for _ in range(3):
                 offset = draw.choice((0, -1, draw.randrange(200), partition.live[-1].base_offset + draw.randrange(20), 1 << 62))
@@ -319,7 +320,8 @@ ON_DISK = (
     Target("check-partition", 1, draw_partition, read_checked),
     Target("check-broker", 1, draw_broker, read_checked),
     Target("settings", 1, draw_broker, read_settings),
-    Target("lookup", 3, draw_partition, read_lookups),
+    Target("lookup", 2, draw_partition, read_lookups),
+    Target("lookup-broker", 1, draw_broker, read_lookups),
     Target("ingest", 1, draw_partition, read_rows),
     Target("dump", 4, draw_file, read_text_dump),
     Target("dump-json", 3, draw_file, read_json_dump),
