@@ -2,7 +2,7 @@
 
 import re
 
-from kafkaviz.errors import CannotOpen
+from kafkaviz.errors import CannotOpen, KafkavizError
 
 CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
 INVALID_RECORD = "org.apache.kafka.common.InvalidRecordException"
@@ -33,12 +33,15 @@ _CODEC_WORDS = ("gzip: ", "snappy: ", "lz4: ", "zstd: ", "the compressed data ex
 class Death(Exception):
     """An exception nobody catches: its Java class, its message or None, and the words of what caused it.
 
-    position: the byte of the file it is about, where there is one.
+    position: the byte of the file it is about, where there is one. fault: what cannot be opened or read, told for a person.
     """
 
-    def __init__(self, java_class: str, message: str | None = None, causes: tuple[str, ...] = (), position: int | None = None) -> None:
+    def __init__(
+        self, java_class: str, message: str | None = None, causes: tuple[str, ...] = (), position: int | None = None,
+        fault: KafkavizError | None = None,
+    ) -> None:
         super().__init__(message)
-        self.java_class, self.message, self.causes, self.position = java_class, message, causes, position
+        self.java_class, self.message, self.causes, self.position, self.fault = java_class, message, causes, position, fault
 
     def text(self) -> str:
         """What the JVM prints on stderr, without the frames of the stack."""
@@ -49,9 +52,9 @@ class Death(Exception):
 def of_path(fault: CannotOpen, path: str) -> Death:
     """What java.nio throws for a file that cannot be opened or read."""
     if fault.kind in _NIO:
-        return Death(f"java.nio.file.{_NIO[fault.kind]}", path)
+        return Death(f"java.nio.file.{_NIO[fault.kind]}", path, fault=fault)
     cause = f"java.io.IOException: {fault.what[:1].upper()}{fault.what[1:]}"
-    return Death(KAFKA, cause, (cause,))
+    return Death(KAFKA, cause, (cause,), fault=fault)
 
 
 def of_records(what: str, is_legacy: bool = False, position: int | None = None) -> Death:

@@ -4,22 +4,34 @@ from pathlib import Path
 
 from kafkaviz.commands.dumping import java, json_indexes, json_logs
 from kafkaviz.commands.dumping.console import Console
+from kafkaviz.commands.dumping.death import Death
 from kafkaviz.commands.dumping.json_words import line, problem
 from kafkaviz.commands.dumping.options import Options
+from kafkaviz.errors import KafkavizError
 from kafkaviz.log import file
 
 FORMATS = ("log", "checkpoint", "index", "timeindex", "snapshot", "txnindex")
 
 
 def dump(options: Options, console: Console) -> int:
-    """Prints the files in order; 0. CannotOpen for a file that cannot be read."""
-    for path in map(java.path, options.files):
-        info = file.info(Path(path))
-        suffix = path.rpartition("/")[2].rpartition(".")[2]
-        known = suffix in FORMATS
-        console.write(line("file", path=path, format=suffix if known else None, size_bytes=info.size_bytes))
-        _dump_file(path, suffix, options, console)
+    """Prints the files in order; 0. CannotOpen for a file that cannot be read, once what came before it is printed."""
+    try:
+        for path in map(java.path, options.files):
+            _print_file(path, options, console)
+    except Death as fault:
+        raise fault.fault or KafkavizError(f"{path}: {fault.message}") from None
+    finally:
+        console.flush()
     return 0
+
+
+def _print_file(path: str, options: Options, console: Console) -> None:
+    """The line of a file, and what it holds."""
+    with file.reader(Path(path)):  # before anything is said of it
+        info = file.info(Path(path))
+    suffix = path.rpartition("/")[2].rpartition(".")[2]
+    console.write(line("file", path=path, format=suffix if suffix in FORMATS else None, size_bytes=info.size_bytes))
+    _dump_file(path, suffix, options, console)
 
 
 def _dump_file(path: str, suffix: str, options: Options, console: Console) -> None:

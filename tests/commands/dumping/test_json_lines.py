@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kafkaviz.__main__ import main
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.txn_index import ENTRY as ABORTED
 from tests.commands.dumping.running import dumped, json_dumped
@@ -228,3 +229,29 @@ def test_a_file_that_is_not_there_is_an_error(tmp_path):
     """One line for a person, and status 2."""
     with pytest.raises(CannotOpen):
         json_dumped(tmp_path, f"{BASE}.log")
+
+
+@pytest.mark.parametrize("name", [f"{BASE}.log", f"{BASE}.index", f"{BASE}.timeindex", f"{BASE}.snapshot", f"{BASE}.txnindex"])
+@pytest.mark.parametrize("how", ["a directory", "no permission"])
+def test_what_cannot_be_read_is_one_line_and_2(segment, name, how, monkeypatch, capfdbinary):
+    """What came before it is printed; nothing is said of the file itself on stdout."""
+    path = segment / name
+    path.unlink(missing_ok=True)
+    path.mkdir() if how == "a directory" else path.write_bytes(b"")
+    if how == "no permission":
+        monkeypatch.setattr("kafkaviz.log.file.open", refusing(path), raising=False)
+    assert main(["dump", "--json", str(segment / f"{BASE}.index.dump"), str(path)]) == 2
+    out, err = capfdbinary.readouterr()
+    assert [json.loads(line)["kind"] for line in out.splitlines()] == ["file", "problem"]
+    assert err.startswith(b"kafkaviz: ") and name.encode() in err and err.count(b"\n") == 1
+
+
+def refusing(path: Path):
+    """open() as a user without the right to read this file meets it; root may read all."""
+
+    def opened(given, *how, **more):
+        if Path(given) == path:
+            raise PermissionError(13, "Permission denied", str(given))
+        return open(given, *how, **more)
+
+    return opened
