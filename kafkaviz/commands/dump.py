@@ -2,7 +2,9 @@
 
 import argparse
 import os
+import re
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ no value of, is null; a stored timestamp of -1 is -1. By kind:
   file                 path, format, size_bytes
   batch                position, size_bytes, base_offset, last_offset, leader_epoch, magic, codec, timestamp_type, is_transactional,
                        is_control, delete_horizon_ms, record_count, base_timestamp_ms, max_timestamp_ms, producer_id,
-                       producer_epoch, base_sequence, crc, crc_valid
+                       producer_epoch, base_sequence, last_sequence, crc, crc_valid
   record               with --print-data-log: offset, timestamp_ms, sequence, key, value, headers as [[name, value]], control
   offset_entry         slot, relative_offset, offset, position
   time_entry           slot, timestamp_ms, relative_offset, offset
@@ -58,8 +60,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         _add(parser, name, action="store_true", help=told)
     _add(parser, "key-decoder-class", metavar="CLASS", nargs="?", const="", help="a decoder that Kafka ships; the default reads text")
     _add(parser, "value-decoder-class", metavar="CLASS", nargs="?", const="", help="the same for values")
-    _add(parser, "max-bytes", metavar="N", type=int, help="read only the first N bytes of a .log")
-    _add(parser, "max-message-size", metavar="N", type=int, help="read at most N bytes of a batch that an .index points to")
+    _add(parser, "max-bytes", metavar="N", type=_integer("max-bytes"), help="read only the first N bytes of a .log")
+    _add(parser, "max-message-size", metavar="N", type=_integer("max-message-size"), help="read at most N bytes of a batch that an .index points to")
     parser.add_argument("--json", action="store_true", help="print one JSON object a line")
     parser.set_defaults(run=run, refuse=parser.error)
 
@@ -69,6 +71,18 @@ def _add(parser: argparse.ArgumentParser, name: str, **how) -> None:
     target = name.replace("-", "_")
     parser.add_argument(f"--{name}", dest=target, **how)
     parser.add_argument(f"-{name}", dest=target, **(how | {"help": argparse.SUPPRESS, "default": argparse.SUPPRESS}))
+
+
+def _integer(name: str) -> Callable[[str], int]:
+    """What an option of Kafka's takes for a number: an int of Java's."""
+
+    def parsed(text: str) -> int:
+        number = int(text) if re.fullmatch("[+-]?[0-9]{1,99}", text) else None
+        if number is None or not -(2**31) <= number < 2**31:
+            raise argparse.ArgumentTypeError(f"Cannot parse argument '{text}' of option {name}")
+        return number
+
+    return parsed
 
 
 def run(args: argparse.Namespace) -> int:

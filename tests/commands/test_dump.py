@@ -43,9 +43,11 @@ def test_kafkas_options_are_understood(line, expected):
     assert options(line) == expected
 
 
-@pytest.mark.parametrize("line", ["", "--print-data", "a.log --max-bytes x", "--files"])
+@pytest.mark.parametrize(
+    "line", ["", "--print-data", "a.log --max-bytes x", "a.log --max-bytes 99999999999", "a.log --max-message-size 2147483648", "--files"],
+)
 def test_wrong_usage_is_2(line, capsys):
-    """No file, an option that is cut short, a number that is none."""
+    """No file, an option that is cut short, a number that is none or no int of Java's."""
     with pytest.raises(SystemExit) as stop:
         main(["dump", *line.split()]) if line else main(["dump"])
     assert stop.value.code == 2

@@ -8,7 +8,7 @@ import numpy as np
 from kafkaviz.analyse import tail
 from kafkaviz.binary.codec import CODECS
 from kafkaviz.commands.dumping import death, records_file
-from kafkaviz.commands.dumping.batch_lines import TIMESTAMP_TYPES, timestamp_type
+from kafkaviz.commands.dumping.batch_lines import TIMESTAMP_TYPES, last_sequence, timestamp_type
 from kafkaviz.commands.dumping.console import Console
 from kafkaviz.commands.dumping.json_words import Columns, flag_or_null, line, nullable, objects, problem, unwritten
 from kafkaviz.commands.dumping.lines import Word, flag, rendered
@@ -153,6 +153,7 @@ def _base_offsets(log: RecordsFile, batches: np.ndarray) -> tuple[np.ndarray, np
 def _columns(batches: np.ndarray, valid: np.ndarray, base_offsets: tuple[np.ndarray, np.ndarray]) -> Columns:
     """Each field of a batch; null: what messages of magic 0 and 1 do not have, and -1 where it stands for none."""
     new, horizon = batches["magic"] >= MAGIC_2, batch.has_delete_horizon(batches)
+    has_sequence = new & (batches["base_sequence"] != -1)
     return {
         "position": batches["position"],
         "size_bytes": batches["size_bytes"],
@@ -170,7 +171,8 @@ def _columns(batches: np.ndarray, valid: np.ndarray, base_offsets: tuple[np.ndar
         "max_timestamp_ms": nullable(batches["max_timestamp_ms"], batches["magic"] != 0),
         "producer_id": nullable(batches["producer_id"], new & (batches["producer_id"] != -1)),
         "producer_epoch": nullable(batches["producer_epoch"], new & (batches["producer_epoch"] != -1)),
-        "base_sequence": nullable(batches["base_sequence"], new & (batches["base_sequence"] != -1)),
+        "base_sequence": nullable(batches["base_sequence"], has_sequence),
+        "last_sequence": nullable(last_sequence(batches), has_sequence),
         "crc": batches["crc"],
         "crc_valid": flag(valid),
     }

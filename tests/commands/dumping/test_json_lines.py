@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.__main__ import main
+from kafkaviz.commands.dump import EPILOG
 from kafkaviz.errors import CannotOpen
+from kafkaviz.format.batch import HEADER
 from kafkaviz.format.txn_index import ENTRY as ABORTED
 from tests.commands.dumping.running import dumped, json_dumped
 
@@ -38,7 +40,7 @@ def test_a_batch_and_its_records(segment):
             "kind": "batch", "position": 0, "size_bytes": 109, "base_offset": 0, "last_offset": 1, "leader_epoch": 0, "magic": 2,
             "codec": "none", "timestamp_type": "CreateTime", "is_transactional": False, "is_control": False, "delete_horizon_ms": None,
             "record_count": 2, "base_timestamp_ms": 1790000000000, "max_timestamp_ms": 1790000000001, "producer_id": None,
-            "producer_epoch": None, "base_sequence": None, "crc": 1225212743, "crc_valid": True,
+            "producer_epoch": None, "base_sequence": None, "last_sequence": None, "crc": 1225212743, "crc_valid": True,
         },
         {
             "kind": "record", "offset": 0, "timestamp_ms": 1790000000000, "sequence": None, "key": None,
@@ -255,3 +257,27 @@ def refusing(path: Path):
         return open(given, *how, **more)
 
     return opened
+
+
+def test_the_fields_are_those_that_the_help_lists(damaged):
+    """Of every kind of line, in its order; of each kind there is one in these files."""
+    told = re.findall(r"^  (\w+) {2,}(\S.*(?:\n {23}.*)*)", EPILOG, re.MULTILINE)
+    aside = r"^with [^:]*: |^slots .*: | as \[\[.*?\]\]| of a finding"
+    listed = {kind: re.findall(r"[a-z][a-z_]+", re.sub(aside, "", fields)) for kind, fields in told}
+    names = ("transfers-0/*.log", "transfers-0/*.txnindex", "transfers-0/*.snapshot", "metrics-0/*.*index")
+    paths = [str(path.relative_to(damaged)) for name in names for path in sorted(damaged.glob(name))]
+    found = {}
+    for line in json_dumped(damaged, "--print-data-log", *paths):
+        found.setdefault(line.pop("kind"), set()).add(tuple(line))
+    assert found == {kind: {tuple(fields)} for kind, fields in listed.items()}
+
+
+def test_the_last_sequence_goes_on_from_0_after_the_largest(segment):
+    """As incrementSequence of DefaultRecordBatch: two records from 2147483647 on end with 0."""
+    log = segment / f"{BASE}.log"
+    data = bytearray(log.read_bytes())
+    at = HEADER.fields["base_sequence"][1]
+    data[at : at + 4] = (2**31 - 1).to_bytes(4, "big")
+    log.write_bytes(data)
+    first = kinds(json_dumped(segment, f"{BASE}.log"), "batch")[0]
+    assert (first["base_offset"], first["last_offset"], first["base_sequence"], first["last_sequence"]) == (0, 1, 2**31 - 1, 0)
