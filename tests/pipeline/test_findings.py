@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kafkaviz.analyse import health
+from kafkaviz.analyse.checks import segment as checks
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log import file
 from kafkaviz.log.broker import CLEAN_SHUTDOWN, open_broker
@@ -219,8 +220,11 @@ def test_a_cut_segment_has_its_findings_once(copied, in_process, out, monkeypatc
     monkeypatch.setattr(plan_module, "MOST_BYTES", 100_000)
     cuts, cut = plan_module.cuts, []
     monkeypatch.setattr(plan_module, "cuts", lambda segment, target_bytes: cut.append(cuts(segment, target_bytes)) or cut[-1])
+    check, checked = checks.check, []
+    monkeypatch.setattr(checks, "check", lambda segment, facts: checked.append(segment.log) or check(segment, facts))
     in_process(copied, catalog=out, findings=True)
     assert sum(map(len, cut)) > 2
+    assert len(set(checked)) == len(checked) > 3
     assert_told(out, copied)
 
 
@@ -343,18 +347,33 @@ def test_numbers_and_names_that_no_column_holds_end_no_run(broker):
     assert [(row["segment_base_offset"], row["bytes"], row["directory"]) for row in rows] == [(None, 5, "a-0"), (None, None, "odd\ufffd")]
 
 
-def test_a_date_that_comes_closer_is_asked_again(tmp_path, in_process, out):
-    """Times ahead of the broker's clock: what was in the future then is no finding once the clock has come so far."""
-    directory = write_broker(tmp_path / "made", {"a-0": [[100] * 5], "b-0": [[100] * 5]})
-    for path in directory.rglob("*.*"):
+def test_a_date_that_comes_closer_is_asked_again(copied, in_process, out):
+    """Times ahead of the broker's clock are no finding once the clock has come so far, though nobody touched those segments."""
+    for path in copied.rglob("*"):
         os.utime(path, ns=(10**18, 10**18))
-    in_process(directory, catalog=out, findings=True)
-    assert_told(out, directory)
-    ahead = [one.partition for one in catalog.read(out).health("made").findings if one.code == "timestamp-in-future"]
+    in_process(copied, catalog=out, findings=True)
+    assert_told(out, copied)
+    ahead = {one.partition for one in catalog.read(out).health("killed").findings if one.code == "timestamp-in-future"}
+    assert len(ahead) > 1
     later_ns = 1_900_000_000 * 10**9
-    os.utime(directory / "b-0" / f"{0:020d}.log", ns=(later_ns, later_ns))
-    assert in_process(directory, catalog=out, findings=True).done.read_segments == 1 + len(ahead) // 2
-    assert_told(out, directory)
+    os.utime(max(copied.glob("*/*.log")), ns=(later_ns, later_ns))
+    assert in_process(copied, catalog=out, findings=True).done.read_segments >= len(ahead)
+    assert_told(out, copied)
+    assert not [one for one in catalog.read(out).health("killed").findings if one.code == "timestamp-in-future"]
+
+
+def test_another_recovery_point_makes_another_start(copied, in_process, out, monkeypatch):
+    """No segment is checked again for it; the start of that partition is told anew."""
+    in_process(copied, catalog=out, findings=True)
+    before = catalog.read(out).health("killed").restart
+    partition = max(open_broker(copied).partitions, key=lambda one: len(one.live))
+    text = f"0\n1\n{partition.topic} {partition.partition} {partition.log_end_offset()}\n"
+    (copied / "recovery-point-offset-checkpoint").write_text(text)
+    with monkeypatch.context() as patch:
+        patch.setattr(checks, "check", lambda segment, facts: pytest.fail(f"{segment.log} was checked"))
+        in_process(copied, catalog=out, findings=True)
+    assert_told(out, copied)
+    assert catalog.read(out).health("killed").restart != before
 
 
 def test_partitions_given_alone_are_checked_alone(broker, in_process, out):
