@@ -25,7 +25,7 @@ def index_kind(path: Path) -> str | None:
 
 def open_log(path: Path, version: str, as_is: bool = False) -> ServedLog:
     """What a lookup in a partition, or in the one segment whose .log this is, searches. CannotOpen for any other path."""
-    path = file.absolute(path)
+    path = _unpacked(path)
     if archive.is_archive(path) or path.is_dir():
         return lookups.served(_partition(path), version, as_is)
     name = _file_name(path)
@@ -39,7 +39,7 @@ def open_log(path: Path, version: str, as_is: bool = False) -> ServedLog:
 
 def open_index(path: Path, version: str, as_is: bool = False) -> tuple[str, ServedSegment]:
     """(the directory's name, the segment that the index belongs to); of the segment nothing else need be there."""
-    path = file.absolute(path)
+    path = _unpacked(path)
     name, found = _file_name(path), file.info(path)
     partition = _around(path)
     segment = next((one for one in partition.live if not name.suffix and one.base_offset == name.base_offset), None)
@@ -68,11 +68,21 @@ def _plain_state(partition: Partition, base_offset: int) -> str | None:
     return next((one.state for one in partition.live if one.base_offset == base_offset), None)
 
 
+def _unpacked(path: Path) -> Path:
+    """The path itself; one that leads into an archive, such as kafka.tar.gz/orders-0, becomes that of the unpacked file."""
+    path = file.absolute(path)
+    packed = next((one for one in path.parents if archive.is_archive(one) and one.is_file()), None)
+    return archive.opened(packed) / path.relative_to(packed) if packed else path
+
+
 def _partition(path: Path) -> Partition:
     """The partition of a directory, or the only one of an archive."""
     root = archive.opened(path)
-    if not names.parse_directory(root.name) and any(one.suffix == ".log" for one in root.iterdir()):
+    has_log = any(one.suffix == ".log" for one in root.iterdir())
+    if has_log and not names.parse_directory(root.name):
         return open_partition(root, PartitionName(root.name, 0))
+    if not has_log and names.parse_directory(root.name) and not any(one.is_dir() for one in root.iterdir()):
+        raise CannotOpen(root, "holds no .log", WHAT_TO_GIVE, kind="missing")
     found = open_broker(path).partitions
     if len(found) == 1:
         return found[0]

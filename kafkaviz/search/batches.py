@@ -144,7 +144,10 @@ class FileBatch:
         """All its bytes."""
         if self.size_bytes > LIMIT_BYTES:
             raise CorruptBytes(self.position, f"a batch of {self.size_bytes} bytes is more than the {LIMIT_BYTES} that are read")
-        return self._log.kafka_reads(self.position, self.size_bytes)
+        data = self._log.kafka_reads(self.position, self.size_bytes)
+        if len(data) < self.size_bytes:  # the file has become shorter since it was listed
+            raise CorruptBytes(self.position, f"a batch of {self.size_bytes} bytes, of which {len(data)} are there")
+        return data
 
     def heads(self) -> Iterator[RecordHead]:
         """Offset and time of each record."""
@@ -156,7 +159,7 @@ class FileBatch:
     def found(self) -> Batch:
         """What it is, read for ourselves."""
         if self.is_legacy:
-            first = self._first_offset(self._log.peek(self.position, self.size_bytes))
+            first = self._first_offset(self._log.peek(self.position, self.size_bytes).ljust(MAGIC_END, b"\0"))
             return Batch(first, self._offset, self.position, self.size_bytes, self.magic, UNKNOWN, UNKNOWN, False, False)
         header = np.frombuffer(self._log.peek(self.position, HEADER_BYTES).ljust(HEADER_BYTES, b"\0"), HEADER)[0]
         attributes = int(header["attributes"])

@@ -8,8 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
-
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import offset_index, producer_snapshot
 from kafkaviz.format.batch import is_control, is_transactional
@@ -104,9 +102,10 @@ def _follow(segment: ServedSegment, since: int, open_since: dict[int, int]) -> N
 
     with segment.log.opened() as read:
         for batches in Walk(read, 0, segment.size_bytes):
-            for batch in batches[is_transactional(batches) & (batches["last_offset"] >= since)]:
-                producer_id = int(batch["producer_id"])
-                if is_control(np.array([batch]))[0]:
+            taken = batches[is_transactional(batches) & (batches["last_offset"] >= since)]
+            columns = taken["producer_id"].tolist(), taken["base_offset"].tolist(), is_control(taken).tolist()
+            for producer_id, base_offset, is_marker in zip(*columns, strict=True):
+                if is_marker:
                     open_since.pop(producer_id, None)
                 else:
-                    open_since.setdefault(producer_id, int(batch["base_offset"]))
+                    open_since.setdefault(producer_id, base_offset)

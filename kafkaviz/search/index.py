@@ -28,13 +28,13 @@ class IndexSearch:
 def find_offset(segment: ServedSegment, offset: int, of: SearchProfile) -> IndexSearch:
     """The greatest entry that is not above an offset (OffsetIndex.lookup)."""
     keys = Keys(segment.offset_slots["relative_offset"], segment.base_offset)
-    found = slots.floor(keys, offset, offset_index.ENTRY.itemsize, of.warm)
+    found = slots.floor(keys, offset, offset_index.ENTRY.itemsize, of.warm, of.warm_bytes)
     return IndexSearch(segment.file_name("index"), OFFSET, found, _offset_entry(segment, found.slot))
 
 
 def find_time(segment: ServedSegment, timestamp_ms: int, of: SearchProfile) -> IndexSearch:
     """The greatest entry that is not above a timestamp (TimeIndex.lookup)."""
-    found = slots.floor(Keys(segment.time_slots["timestamp_ms"]), timestamp_ms, time_index.ENTRY.itemsize, of.warm)
+    found = slots.floor(Keys(segment.time_slots["timestamp_ms"]), timestamp_ms, time_index.ENTRY.itemsize, of.warm, of.warm_bytes)
     entry = None
     if found.slot >= 0:
         timestamp, relative_offset = segment.time_slots[found.slot].item()
@@ -45,8 +45,16 @@ def find_time(segment: ServedSegment, timestamp_ms: int, of: SearchProfile) -> I
 def upper_bound(segment: ServedSegment, position: int, size_bytes: int, of: SearchProfile) -> IndexSearch:
     """The entry of the first position not below the end of a stretch (OffsetIndex.fetchUpperBoundOffset); the sum is one of 32 bits."""
     target = (position + size_bytes + 2**31) % 2**32 - 2**31
-    found = slots.upper_bound(Keys(segment.offset_slots["position"]), target, offset_index.ENTRY.itemsize, of.warm)
+    found = slots.upper_bound(Keys(segment.offset_slots["position"]), target, offset_index.ENTRY.itemsize, of.warm, of.warm_bytes)
     return IndexSearch(segment.file_name("index"), OFFSET, found, _offset_entry(segment, found.slot))
+
+
+def kept_by_truncation(segment: ServedSegment, offset: int, kind: str, of: SearchProfile) -> tuple[SlotSearch, int]:
+    """(the search, how many entries of an index truncateTo(offset) leaves): those below the offset, by the offsets of either index."""
+    slots_of, layout = (segment.offset_slots, offset_index) if kind == OFFSET else (segment.time_slots, time_index)
+    keys = Keys(slots_of["relative_offset"], segment.base_offset)
+    found = slots.floor(keys, offset, layout.ENTRY.itemsize, of.warm, of.warm_bytes)
+    return found, found.slot + (found.slot < 0 or keys[found.slot] != offset)
 
 
 def position_of(search: IndexSearch) -> int:

@@ -146,6 +146,9 @@ def test_what_a_path_may_be(clean, tmp_path):
     assert len(lookup_paths.open_log(clean / "orders-0", "4.3.1").segments) == 3
     shutil.copytree(clean / "orders-0", tmp_path / "copied")
     assert len(lookup_paths.open_log(tmp_path / "copied", "4.3.1").segments) == 3
+    (tmp_path / "empty-0").mkdir()
+    with pytest.raises(CannotOpen, match=r"holds no \.log"):
+        lookup_paths.open_log(tmp_path / "empty-0", "4.3.1")
     with pytest.raises(CannotOpen, match="partitions; name one of them"):
         lookup_paths.open_log(clean, "4.3.1")
     with pytest.raises(CannotOpen, match="is no file of a segment"):
@@ -163,3 +166,13 @@ def test_what_lies_before_damage_is_found_all_the_same(killed, tmp_path):
     found = kv.lookup(open_broker(tmp_path / "weblogs-0").partitions[0], offset=100)
     assert found.record == kv.lookup(source, offset=100).record
     assert found.bounds.end_offset == kv.lookup(source, offset=100).bounds.end_offset
+
+
+def test_a_path_may_lead_into_an_archive(tmp_path, clean):
+    """As the message that names a partition of one suggests."""
+    with tarfile.open(tmp_path / "kafka.tar.gz", "w:gz") as packed:
+        packed.add(clean / "orders-0", "kafka/orders-0")
+        packed.add(clean / "meta.properties", "kafka/meta.properties")
+    for path in ("orders-0", "orders-0/00000000000000000000.log"):
+        assert lookup_paths.open_log(tmp_path / "kafka.tar.gz" / path, "4.3.1").segments[0].base_offset == 0
+    assert len(lookup_paths.open_index(tmp_path / "kafka.tar.gz" / "orders-0/00000000000000000000.index", "4.3.1")[1].offset_slots) == 203

@@ -9,7 +9,7 @@ from kafkaviz.errors import CorruptFile
 from kafkaviz.format import txn_index
 from kafkaviz.format.batch import HEADER, TRANSACTIONAL
 from kafkaviz.log.broker import open_broker
-from kafkaviz.search import by_time
+from kafkaviz.search import by_time, index
 from kafkaviz.search.bounds import READ_COMMITTED, Bounds, bounds_of
 from kafkaviz.search.fetch import OffsetOutOfRange, fetch
 from kafkaviz.search.lookup import by_offset
@@ -144,3 +144,16 @@ def test_a_txnindex_that_kafka_refuses_is_told(data, tmp_path):
     assert by_offset(log, 0, profile("4.3.1")).record.offset == 0
     with pytest.raises(CorruptFile, match=r"txnindex, byte 0: Unexpected aborted transaction version 8"):
         by_offset(log, 0, profile("4.3.1"), READ_COMMITTED, bounds_of(log, profile("4.3.1")))
+
+
+@pytest.mark.parametrize("kind", ["offset", "time"])
+def test_what_a_truncation_leaves(data, kind):
+    """As many entries as lie below the offset."""
+    for recorded in lines(data / "old_lookups.jsonl.gz"):
+        closed = recorded["closed"]
+        one = segment(recorded["base_offset"], unpacked(recorded["log_gz"]), closed["index"], closed["timeindex"])
+        slots = one.offset_slots if kind == "offset" else one.time_slots
+        offsets = [one.base_offset + relative for relative in slots["relative_offset"].tolist()]
+        for offset in range(one.base_offset - 1, offsets[-1] + 2):
+            _, kept = index.kept_by_truncation(one, offset, kind, profile(recorded["version"]))
+            assert kept == sum(known < offset for known in offsets), (recorded["id"], offset)
