@@ -1,0 +1,458 @@
+"""A lookup step by step: what the stepper draws at each, all worked out here and sent once.
+
+Phases: "segment" which .log, "time" and "offset" the searches in its indexes, "log" the headers read, "record" what comes of it.
+Of an index only what a search touches is sent, unless it is small enough to draw each slot: a full one of 1 310 720 entries takes
+as few bytes as one of 100.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from kafkaviz import units
+from kafkaviz.figures import lookup_log, lookup_words
+from kafkaviz.figures.lookup_log import ScanView
+from kafkaviz.figures.lookup_words import BASE_CODE, LAST_CODE, PLAIN_CODE, TIME_CODE, WARM_CODE, Told, count, text_of
+from kafkaviz.format import offset_index, time_index
+from kafkaviz.search.index import TIME, IndexSearch
+from kafkaviz.search.lookup import Lookup
+from kafkaviz.search.profile import BASE_OFFSET
+from kafkaviz.search.served import ServedLog, ServedSegment
+from kafkaviz.search.slots import PAGE_BYTES, Probe
+from kafkaviz.units import clock, group
+
+DRAWN_SLOTS, DRAWN_RECORDS = 64, 9  # slots drawn one by one, records of the batch
+VALUES = ("target", "N", "F", "probes", "lo", "hi", "mid", "key", "p", "17 B reads", "61 B reads", "pages")
+ENTRY_BYTES = {"time": time_index.ENTRY.itemsize, "offset": offset_index.ENTRY.itemsize}
+NO_VALUE = "–"
+
+
+class Seen(NamedTuple):
+    """A record of the batch that was found: label is a word of what is in it, "" for none."""
+
+    offset: int
+    timestamp_ms: int
+    label: str = ""
+
+
+class Step(NamedTuple):
+    """A step. search, probes, over: which search is drawn, after how many of its probes, and whether its result is known.
+
+    scan, readings, ended: the same of the scan. line: (of "search" or "scan", its number), None for none. values: of VALUES, and whether
+    this step changed each. titles: of the figures of the index, the log and the records.
+    """
+
+    phase: str
+    text: str
+    search: int
+    probes: int
+    over: bool
+    scan: int
+    readings: int
+    ended: bool
+    line: tuple[str, int] | None
+    values: tuple[tuple[str, bool], ...]
+    titles: tuple[str, str, str]
+
+
+class Row(NamedTuple):
+    """A probe as it is drawn: before and after are the slots still possible, after None for none."""
+
+    slot: int
+    key: str
+    compare: str
+    before: tuple[int, int]
+    after: tuple[int, int] | None
+    pages: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class SearchView:
+    """A search as it is drawn. cells: key, value and what hovering tells of each slot of a small index, else None."""
+
+    search: IndexSearch
+    told: tuple[Told, ...]
+    result: Told
+    rows: tuple[Row, ...]
+    page_slots: float
+    pages: int
+    warm_slots: int
+    cells: tuple[tuple[str, str, str], ...] | None
+
+    def seen(self, probes: int) -> int:
+        """How many pages so many probes touch."""
+        return len({page for row in self.rows[:probes] for page in row.pages})
+
+    def left(self, probes: int) -> tuple[int, int] | None:
+        """Which slots are still possible after so many probes; None for none."""
+        return self.told[probes - 1].left if probes else (0, self.search.found.entries - 1)
+
+
+@dataclass(frozen=True)
+class StepperView:
+    """All that the stepper draws. records: those near the one found, from is the number of the first of them."""
+
+    steps: tuple[Step, ...]
+    searches: tuple[SearchView, ...]
+    scans: tuple[ScanView, ...]
+    records: tuple[Seen, ...]
+    records_from: int
+    all_records: int
+    hit_offset: int | None
+
+
+@dataclass(frozen=True)
+class Made:
+    """A lookup and what is drawn around it.
+
+    batches: of the segment with this base offset, all, at least with lookup_log.COLUMNS; records: of the batch at that byte of it.
+    page_bytes: of a lesson whose pages are small. is_alone: there is an index and no log.
+    """
+
+    found: Lookup
+    log: ServedLog
+    batches: Callable[[int], np.ndarray]
+    records: Callable[[int, int], Sequence[Seen]]
+    page_bytes: int = PAGE_BYTES
+    is_alone: bool = False
+
+    @property
+    def by_time(self) -> bool:
+        """Whether a timestamp was looked up."""
+        return self.found.timestamp_ms is not None
+
+    @property
+    def target(self) -> int:
+        """The offset or the timestamp."""
+        return self.found.timestamp_ms if self.by_time else self.found.offset
+
+    def segment(self, base_offset: int) -> ServedSegment:
+        """One of the partition's segments."""
+        return next(one for one in self.log.segments if one.base_offset == base_offset)
+
+
+# ---- the view
+
+
+def view(made: Made) -> StepperView:
+    """The steps of a lookup and their figures."""
+    searches = tuple(_search(made, one, segment) for one, segment in zip(made.found.searches, _segments(made), strict=True))
+    scans = tuple(_scan(made, place) for place in range(len(made.found.scans)))
+    records, hit = _records(made), _hit(made)
+    first = _first_shown(records, hit)
+    shown = StepperView((), searches, scans, tuple(records[first : first + DRAWN_RECORDS]), first, len(records), hit)
+    return replace(shown, steps=tuple(_Steps(made, shown).all()))
+
+
+def _segments(made: Made) -> list[int]:
+    """The base offset of the segment of each search."""
+    chosen = next((one.base_offset for one in made.found.choices if one.chosen), made.log.segments[0].base_offset)
+    if made.by_time or not made.found.scans:
+        return [chosen] * len(made.found.searches)
+    return [one.segment for one in made.found.scans]
+
+
+def _search(made: Made, search: IndexSearch, base_offset: int) -> SearchView:
+    entry_bytes, found = ENTRY_BYTES[search.kind], search.found
+    words, ranges = lookup_words.told(search), []
+    last = found.entries - 1
+    for probe, told in zip(found.probes, words, strict=True):
+        chooses = not ranges if found.warm_from_slot is None else told.line < 6  # the section, and does not halve yet
+        ranges.append((0, last) if chooses else (probe.lo, probe.hi))
+    rows = (_row(search, *one, made.page_bytes) for one in zip(found.probes, words, ranges, strict=True))
+    pages = -(-found.entries * entry_bytes // made.page_bytes)
+    warm_slots = made.found.profile.warm_bytes // entry_bytes
+    cells = tuple(_cells(made.segment(base_offset), search)) if found.entries <= DRAWN_SLOTS else None
+    result = lookup_words.result(search, base_offset, not made.is_alone)
+    return SearchView(search, tuple(words), result, tuple(rows), made.page_bytes / entry_bytes, pages, warm_slots, cells)
+
+
+def _row(search: IndexSearch, probe: Probe, told: Told, before: tuple[int, int], page_bytes: int) -> Row:
+    entry_bytes = ENTRY_BYTES[search.kind]
+    first, last = probe.slot * entry_bytes // page_bytes, ((probe.slot + 1) * entry_bytes - 1) // page_bytes
+    return Row(probe.slot, text_of(search.kind, probe.key), probe.compare, before, told.left, tuple(range(first, last + 1)))
+
+
+def _cells(segment: ServedSegment, search: IndexSearch) -> list[tuple[str, str, str]]:
+    entry_bytes, cells = ENTRY_BYTES[search.kind], []
+    slots = segment.time_slots if search.kind == TIME else segment.offset_slots
+    for slot, (key, value) in enumerate(slots.tolist()):
+        where = f"Slot {slot} of the {search.kind} index, file bytes {slot * entry_bytes}–{(slot + 1) * entry_bytes - 1}"
+        if search.kind == TIME:
+            cells.append((clock(key), group(value + segment.base_offset), f"{where}: {units.moment(key)} → offset {group(value)}"))
+        else:
+            offset = group(key + segment.base_offset)
+            cells.append((offset, group(value), f"{where}: offset {offset} → byte {group(value)}"))
+    return cells
+
+
+def _scan(made: Made, place: int) -> ScanView:
+    scan = made.found.scans[place]
+    batches, end = made.batches(scan.segment), made.segment(scan.segment).size_bytes
+    return lookup_log.view(scan, batches, end, made.target, made.by_time, made.found.profile.scan)
+
+
+def _records(made: Made) -> Sequence[Seen]:
+    scan, record = made.found.scan, made.found.record
+    if record:
+        return made.records(record.segment, record.batch_position)
+    return made.records(scan.segment, scan.batch.position) if scan and scan.batch else ()
+
+
+def _hit(made: Made) -> int | None:
+    return made.found.record.offset if made.found.record else None
+
+
+def _first_shown(records: Sequence[Seen], hit: int | None) -> int:
+    at = next((place for place, one in enumerate(records) if one.offset == hit), 0)
+    return max(0, min(len(records) - DRAWN_RECORDS, at - 3))
+
+
+class _Steps:
+    """The steps one by one; what is drawn is carried from each to the next."""
+
+    def __init__(self, made: Made, shown: StepperView) -> None:
+        self._made, self._shown = made, shown
+        self._search, self._probes, self._over = 0, 0, False
+        self._scan, self._readings, self._ended = 0, 0, False
+        self._before: tuple[str, ...] = ()
+
+    def all(self) -> list[Step]:
+        """Every step of the lookup."""
+        steps = [] if self._made.is_alone else [self._step("segment", segment_words(self._made))]
+        scans = list(range(len(self._shown.scans)))
+        for place in range(len(self._shown.searches)):
+            steps += self._searched(place)
+            if not self._made.by_time and scans:
+                steps += self._scanned(scans.pop(0))
+        steps += [step for place in scans for step in self._scanned(place)]
+        return steps if self._made.is_alone else [*steps, *self._ending()]
+
+    def _searched(self, place: int) -> list[Step]:
+        shown = self._shown.searches[place]
+        before = [self._step("segment", _next_segment(self._made, place))] if place and not self._made.by_time else []
+        self._search, self._probes, self._over = place, 0, False
+        self._scan = min(place if not self._made.by_time else 0, max(0, len(self._shown.scans) - 1))
+        self._readings, self._ended = 0, False
+        steps = []
+        for self._probes, told in enumerate(shown.told, 1):
+            steps.append(self._step(shown.search.kind, told.text, ("search", told.line)))
+        self._over = True
+        return [*before, *steps, self._step(shown.search.kind, shown.result.text, ("search", shown.result.line))]
+
+    def _scanned(self, place: int) -> list[Step]:
+        shown, steps = self._shown.scans[place], []
+        self._scan, self._ended = place, False
+        for self._readings, reading in enumerate(shown.readings, 1):
+            self._ended = self._readings == len(shown.readings)
+            steps.append(self._step("log", reading.text, ("scan", reading.line) if reading.line >= 0 else None))
+        return steps
+
+    def _ending(self) -> list[Step]:
+        text = ending_words(self._made, self._shown)
+        return [self._step("record", text)] if text else []
+
+    def _step(self, phase: str, text: str, line: tuple[str, int] | None = None) -> Step:
+        values = self._values(phase)
+        changed = tuple((now, phase not in ("segment", "record") and now not in (was, NO_VALUE)) for was, now in self._compared(values))
+        self._before = values
+        return Step(
+            phase, text, self._search, self._probes, self._over, self._scan, self._readings, self._ended, line, changed, self._titles(phase)
+        )
+
+    def _compared(self, values: tuple[str, ...]) -> list[tuple[str, str]]:
+        return list(zip(self._before or values, values, strict=True))
+
+    def _values(self, phase: str) -> tuple[str, ...]:
+        index = self._index_values() if self._shown.searches else (self._target(), *[NO_VALUE] * 6, "0")
+        position, tally = NO_VALUE, lookup_log.Tally(0, 0)
+        if self._shown.scans and self._readings:
+            scan = self._shown.scans[self._scan]
+            now = scan.readings[self._readings - 1]
+            position, tally = group(now.position) if now.position >= 0 else NO_VALUE, scan.tally(now.read)
+        *first, pages = index
+        return (*first, position, group(tally.short), group(tally.long), pages)
+
+    def _target(self) -> str:
+        return clock(self._made.target)[3:] if self._made.by_time else group(self._made.target)
+
+    def _index_values(self) -> tuple[str, ...]:
+        """Target, N, F, probes, lo, hi, mid, key and pages."""
+        shown = self._shown.searches[self._search]
+        found, kind, at = shown.search.found, shown.search.kind, self._probes
+        short = lambda key: text_of(kind, key)[3 if kind == TIME else 0 :]  # noqa: E731 - a time of day without its hour
+        probe = found.probes[at - 1] if at and not self._over else None
+        left = shown.result.left if self._over else shown.left(at) if at else None
+        lo, hi = map(group, left) if left else (NO_VALUE, NO_VALUE)
+        is_middle = probe is not None and at > (1 if found.section == "warm" or found.warm_from_slot is None else 2)
+        key = short(probe.key) if probe else short(shown.search.entry[0]) if self._over and shown.search.entry else NO_VALUE
+        first_warm = NO_VALUE if found.warm_from_slot is None or not at else group(found.warm_from_slot)
+        middle = group(probe.slot) if is_middle else NO_VALUE
+        return short(found.target), group(found.entries), first_warm, group(at), lo, hi, middle, key, group(shown.seen(at))
+
+    def _titles(self, phase: str) -> tuple[str, str, str]:
+        index = log = ""
+        if self._shown.searches:
+            shown = self._shown.searches[self._search]
+            words = (shown.search, self._probes, shown.seen(self._probes), shown.pages, self._over, shown.left(self._probes))
+            index = lookup_words.index_title(*words)
+        if self._shown.scans:
+            log = lookup_log.title(self._shown.scans[self._scan], self._readings, self._ended)
+        return index, log, self._record_title(phase == "record")
+
+    def _record_title(self, is_read: bool) -> str:
+        shown = self._shown
+        at = next((place for place, one in enumerate(shown.records) if one.offset == shown.hit_offset), None)
+        if not is_read or at is None:
+            return "The records of the batch, not read yet" if not is_read else "No record of this batch answers"
+        which = f"record {group(shown.records_from + at + 1)} of {group(shown.all_records)}"
+        return f"Offset {group(shown.hit_offset)} is {which} in the batch at byte {group(self._made.found.record.batch_position)}"
+
+
+# ---- sentences of the chain
+
+
+def segment_words(made: Made) -> str:
+    """Which segment is chosen, and why."""
+    found, target = made.found, made.target
+    if found.error:
+        return f"The broker looks at the log’s bounds first, and answers without a search: {found.error}"
+    return _by_time(made) if made.by_time else _by_offset(made, target)
+
+
+def _by_offset(made: Made, target: int) -> str:
+    if target >= made.found.bounds.limit_offset:
+        return f"Offset {group(target)} is the log end: nothing is there yet. The broker answers with no records and does not search."
+    base_offset = next((one.segment for one in made.found.scans), made.log.segments[0].base_offset)
+    if len(made.log.segments) == 1:
+        return f"There is one segment, and it starts at offset {group(base_offset)}, not above {group(target)}."
+    name = units.file_stem(base_offset)
+    return f"Of {group(len(made.log.segments))} segments, the last that starts at or below {group(target)} is {name}."
+
+
+def _by_time(made: Made) -> str:
+    chosen = next((one for one in made.found.choices if one.chosen), None)
+    if chosen is None:
+        latest = max(one.largest_timestamp_ms for one in made.log.segments)
+        return f"No segment holds a record that late: the largest timestamp of all is {units.moment(latest)}. The answer is: none."
+    reaches = f"reaches {units.moment(made.segment(chosen.base_offset).largest_timestamp_ms)}"
+    if len(made.log.segments) == 1:
+        return f"The only segment {reaches}, late enough."
+    first = f"Of {group(len(made.log.segments))} segments, the first whose largest timestamp is not older than the target"
+    return f"{first} is {units.file_stem(chosen.base_offset)}: it {reaches}."
+
+
+def _next_segment(made: Made, place: int) -> str:
+    before, after = (units.file_stem(one.segment) for one in made.found.scans[place - 1 : place + 1])
+    return f"Nothing in {before} reaches offset {group(made.target)}. The broker goes on in the next segment, {after}."
+
+
+def ending_words(made: Made, shown: StepperView) -> str:
+    """What comes of it; "" where the first step said so already."""
+    found = made.found
+    if not found.scans:
+        return ""
+    if made.by_time:
+        if found.record is None:
+            return "No record in this segment is late enough, and later segments are not tried. The answer is: none."
+        first = f"Its first record not before the target is offset {group(found.record.offset)}"
+        return f"The batch is read whole. {first}: that is the answer."
+    if found.scan.batch is None:
+        return "No segment holds a batch from there on. The broker answers with no records."
+    return _consumed(made)
+
+
+def _consumed(made: Made) -> str:
+    batch, record, target = made.found.scan.batch, made.found.record, made.target
+    begins = f"The broker answers with bytes from {group(batch.position)} on."
+    if record is None:
+        return f"{begins} No record for a consumer follows in them."
+    if (record.segment, record.batch_position) != (made.found.scan.segment, batch.position):
+        why = "is a transaction marker" if batch.is_control else "has no record for the consumer"
+        onward = f"The next one is offset {group(record.offset)}, in the batch at byte {group(record.batch_position)}"
+        where = "" if record.segment == made.found.scan.segment else f" of {units.file_stem(record.segment)}"
+        return f"{begins} This batch {why}. {onward}{where}."
+    if record.offset != target:
+        return f"{begins} Offset {group(target)} is not there any more; the first record behind it is {group(record.offset)}."
+    skipped = target - batch.base_offset
+    if not skipped:
+        return f"{begins} Offset {group(target)} is the first record in them."
+    return f"{begins} The consumer skips {count(skipped, 'record')} to reach offset {group(target)}."
+
+
+# ---- for the browser
+
+
+def message(shown: StepperView, made: Made, key: str) -> dict:
+    """The view as plain values; key: what tells one lookup from another."""
+    return {
+        "key": key,
+        "by": "time" if made.by_time else "offset",
+        "values": VALUES,
+        "steps": [one._asdict() for one in shown.steps],
+        "searches": [_sent_search(one) for one in shown.searches],
+        "scans": [lookup_log.sent(one) | {"entry": _entry_words(shown, place, made)} for place, one in enumerate(shown.scans)],
+        "scan_code": _scan_code(made),
+        "records": _sent_records(shown),
+        "hit": None if shown.hit_offset is None else str(shown.hit_offset),
+        "records_hint": _records_hint(shown),
+    }
+
+
+def size_bytes(sent: dict) -> int:
+    """How much of a message goes over the wire."""
+    return len(json.dumps(sent, ensure_ascii=False).encode())
+
+
+def _sent_search(shown: SearchView) -> dict:
+    found, kind = shown.search.found, shown.search.kind
+    is_plain = found.warm_from_slot is None
+    return {
+        "kind": kind,
+        "entries": found.entries,
+        "entry_bytes": ENTRY_BYTES[kind],
+        "page_slots": shown.page_slots,
+        "pages": shown.pages,
+        "strip": _strip_words(shown),
+        "warm_from": found.warm_from_slot,
+        "slot": found.slot,
+        "target": text_of(kind, found.target),
+        "hint": lookup_words.index_hint(shown.search),
+        "rows": [one._asdict() for one in shown.rows],
+        "cells": shown.cells,
+        "code_title": f"Search, {kind} index, {ENTRY_BYTES[kind]}-byte entries" + ("" if is_plain else f", W = {group(shown.warm_slots)}"),
+        "code": PLAIN_CODE if is_plain else WARM_CODE,
+    }
+
+
+def _strip_words(shown: SearchView) -> str:
+    slots = group(int(shown.page_slots)) if shown.page_slots == int(shown.page_slots) else f"{int(shown.page_slots)}⅓"
+    return f"The index file: {count(shown.pages, 'page')} of 4 KiB, {slots} slots each"
+
+
+def _scan_code(made: Made) -> dict:
+    title = "Scan the log for the timestamp" if made.by_time else "Scan the log"
+    lines = TIME_CODE if made.by_time else BASE_CODE if made.found.profile.scan == BASE_OFFSET else LAST_CODE
+    return {"title": title, "code": () if made.is_alone else lines}
+
+
+def _entry_words(shown: StepperView, place: int, made: Made) -> str:
+    search = shown.searches[-1 if made.by_time else place].search
+    return f"entry points at {group(search.entry[1])}" if search.entry else "start of the log"
+
+
+def _sent_records(shown: StepperView) -> list[list[str]]:
+    time = units.clock if len(shown.records) <= 6 else lambda ms: units.clock(ms)[3:]
+    return [
+        [str(one.offset), group(one.offset), one.label or time(one.timestamp_ms), units.moment(one.timestamp_ms)] for one in shown.records
+    ]
+
+
+def _records_hint(shown: StepperView) -> str:
+    if shown.all_records <= len(shown.records):
+        return ""
+    first = shown.records_from + 1
+    return f"records {group(first)} to {group(first + len(shown.records) - 1)} of {group(shown.all_records)}"

@@ -1,0 +1,55 @@
+"""Where a target stands among all: shares, bins, the mark, and that the figure draws them."""
+
+import numpy as np
+import pytest
+
+from kafkaviz.analyse import cost
+from kafkaviz.analyse.cost import Costs
+from kafkaviz.figures import probe_histogram
+from kafkaviz.search.profile import profile
+from kafkaviz.simulate import practice
+
+
+def costs(counts: list[int]) -> Costs:
+    """Targets by their number, the same for probes, pages and headers."""
+    column = np.array(counts)
+    return Costs(0, sum(counts) - 1, column, column, column)
+
+
+def test_shares_and_mark():
+    """Probes of the article's index, warm and plain."""
+    made = practice.five()
+    warm, plain = (cost.of_offsets(made.log.segments[0], made.batches, profile(version)) for version in ("4.3.1", "2.0"))
+    shown = probe_histogram.view(warm, plain, "probes", 3, "offset")
+    assert shown.starts == (1, 2, 3, 4) and shown.mine == 2
+    assert [round(32 * one) for one in shown.shares] == [0, 8, 19, 5] and [round(32 * one) for one in shown.outline] == [6, 1, 20, 5]
+    assert shown.title == "3 probes, like 59 % of all 32 offsets here"
+    assert probe_histogram.rows(shown)[1] == ("2", "25.00 %", "3.12 %")
+
+
+def test_many_numbers_share_bars():
+    """At most forty bars, each of the same width."""
+    shown = probe_histogram.view(costs([0, *[1] * 100]), None, "headers", 57, "millisecond")
+    assert shown.width == 3 and len(shown.starts) == 34 and shown.mine == 18
+    assert sum(shown.shares) == pytest.approx(1) and probe_histogram.rows(shown)[0][0] == "1–3"
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_the_figure_draws_the_view(mode):
+    """A bar each, the outline as shapes, one in another colour and named."""
+    shown = probe_histogram.view(costs([0, 3, 5, 2]), costs([0, 0, 4, 6]), "probes", 2, "offset")
+    chart = probe_histogram.figure(shown, mode)
+    assert list(chart.data[0].y) == [0.3, 0.5, 0.2] and len(chart.layout.shapes) == 2
+    assert len(set(chart.data[0].marker.color)) == 2 and chart.layout.annotations[0].text == "this target"
+
+
+def test_nothing_to_draw():
+    """An empty figure, and words."""
+    shown = probe_histogram.view(costs([0]), None, "headers", 0, "offset")
+    assert shown.title == "No target here is answered by a batch"
+    assert len(probe_histogram.figure(shown, "light").layout.annotations) == 0
+
+
+def test_a_target_that_is_in_no_bar():
+    """Such as one beyond the segment: no mark."""
+    assert probe_histogram.view(costs([0, 1, 1]), None, "probes", 9, "offset").mine is None
