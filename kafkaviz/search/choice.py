@@ -54,8 +54,11 @@ def _of_time(one: ServedSegment, place: int, found: TimeSearch) -> Choice:
         return Choice(one.base_offset, False, "an earlier segment is searched")
     if place != found.segment:
         return Choice(one.base_offset, False, f"{_largest(one)} is below {found.timestamp_ms}")
-    nothing = "; yet no record in it answers, and later segments are not tried" if found.answer is None else ""
-    return Choice(one.base_offset, True, f"the first whose largest timestamp is not below {found.timestamp_ms}: {_largest(one)}{nothing}")
+    first = f"the first whose largest timestamp is not below {found.timestamp_ms}: {_largest(one)}"
+    if found.hidden:
+        return Choice(one.base_offset, True, f"{first}; yet the record found lies behind the last stable offset")
+    nothing = "" if found.answer else "; yet no record in it answers, and later segments are not tried"
+    return Choice(one.base_offset, True, first + nothing)
 
 
 def _of_largest(one: ServedSegment, chosen: bool) -> Choice:

@@ -98,6 +98,11 @@ def test_what_has_no_answer_is_null(clean, capsys):
     assert found["answer"] is None and found["error"].startswith("org.apache.kafka.common.errors.OffsetOutOfRangeException: Received")
     assert main(["lookup", str(clean / "orders-0"), "--offset", "38737"]) == 0
     assert "but we only have log segments upto 38736." in capsys.readouterr().out
+    assert main(["lookup", str(clean / "orders-0"), "--offset", "38736"]) == 0
+    assert capsys.readouterr().out.endswith("answer    none: the log ends there\n")
+    stable = told(capsys, clean / "payments-0", "--timestamp", "latest", "--isolation", "read_committed")["answer"]["offset"]
+    assert main(["lookup", str(clean / "payments-0"), "--offset", str(stable), "--isolation", "read_committed"]) == 0
+    assert f"to the last stable offset {stable} is for this consumer" in capsys.readouterr().out
 
 
 def test_the_words_say_each_step(clean, capsys):

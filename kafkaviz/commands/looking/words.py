@@ -109,12 +109,21 @@ def _result(found: Lookup) -> Iterator[str]:
     if found.error:
         yield f"error     {found.error.class_name.rpartition('.')[2]}: {found.error}"
     elif found.answer is None:
-        yield "answer    none"
+        yield f"answer    none{_why_none(found)}"
     else:
         record, answer = found.record, found.answer
         where = f", in the batch at byte {record.batch_position} of {units.file_stem(record.segment)}.log" if record else ""
         at = "" if answer.timestamp_ms < 0 else f" of {answer.timestamp_ms} ({units.moment(answer.timestamp_ms)})"
         yield f"answer    offset {answer.offset}{at}{where}"
+
+
+def _why_none(found: Lookup) -> str:
+    bounds = found.bounds
+    if found.offset is None:
+        return ""
+    if bounds.limit_offset < bounds.end_offset:
+        return f": nothing from there to the last stable offset {bounds.limit_offset} is for this consumer"
+    return ": the log ends there" if found.offset == bounds.end_offset else f": no record from there to the log end {bounds.end_offset}"
 
 
 def _range(probe: Probe) -> str:
