@@ -46,12 +46,11 @@ def head(here: Listed, health: "Health | None", asked: str) -> None:
 def choose_release(health: "Health | None", asked: str) -> None:
     """The release whose behaviour is told: by default the one that the directory's own traces say."""
     traces = f"As Kafka {health.version.text}, by its traces" if health and not asked else BY_TRACES
-    offered = [traces, *(f"As Kafka {one}" for one in dict.fromkeys([*([asked] if asked else []), *versions.OFFERED]))]
-    at = offered.index(f"As Kafka {asked}") if asked else 0
+    shown = f"As Kafka {asked}" if asked else traces
+    offered = [one for one in (traces, *(f"As Kafka {one}" for one in versions.OFFERED)) if one != shown]
     told = health.version.because if health else "The release whose behaviour is told"
-    look = {"label_visibility": "collapsed", "key": f"kv_release {asked} {traces}", "help": told, "width": 250}
-    wanted = st.selectbox("Judged as Kafka", offered, at, **look)
-    if wanted != offered[at]:
+    wanted = st.menu_button(shown, offered, key="kv_release", help=told)
+    if wanted:
         st.query_params.pop(state.RELEASE, None)
         if wanted != traces:
             st.query_params[state.RELEASE] = wanted.removeprefix("As Kafka ")
@@ -114,7 +113,10 @@ def main() -> None:
         work.strip(here)
         return
     checkup = checkups().of(here, asked)
+    was_over = checkup.over.is_set()
     is_over = checkup.over.wait(QUICK_S)
+    if is_over and not was_over and checkups().errors(here):
+        st.rerun()  # the sidebar was drawn before their number was known
     head(here, checkup.health if is_over else None, asked)
     if is_over:
         ended(here, checkup, asked)

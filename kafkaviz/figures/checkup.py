@@ -10,6 +10,7 @@ from typing import NamedTuple
 from kafkaviz import units
 from kafkaviz.analyse.finding import CODES, ERROR, INFO, SEVERITIES, Finding
 from kafkaviz.figures import segment_bytes
+from kafkaviz.format import names
 from kafkaviz.simulate.restart import Restart, Step
 
 ROW_BYTES, ROWS, BEFORE_BYTES = 16, 8, 32  # of a hex dump: bytes a line, lines, and what is shown in front of a finding
@@ -20,7 +21,7 @@ READ_CAUSES = ("unflushed", "index-missing", "index-corrupt", "tail", "invalid-o
 EXPECTED = ("leftover-deleted", "directory-deleted", "producer-state")  # deletions that every start may do
 LEAST_SHARE = 0.016  # of the strip: a small log is still seen
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-TAILS = (("log-torn-tail", "a batch cut short"), ("log-zero-tail", "zeros"), ("log-garbage-tail", "bytes that do not belong there"))
+TAILS = (("log-torn-tail", "are a batch cut short"), ("log-zero-tail", "are zeros"), ("log-garbage-tail", "do not belong there"))
 FILE_KINDS = {".index": "offset", ".timeindex": "time", ".log": "log"}
 
 Read = Callable[[str, int, int], bytes]  # a file relative to the broker directory, a position, a length: what is there
@@ -173,12 +174,13 @@ def _why(restart: Restart) -> str:
 
 def _cut_words(findings: Sequence[Finding], cuts: Sequence[Step]) -> str:
     """What the bytes are that will be cut off."""
-    tails = [(words, sum(one.length or 0 for one in findings if one.code == code)) for code, words in TAILS]
-    told = [f"{units.group(length)} are {words}" for words, length in tails if length]
+    tails = [(words, [one for one in findings if one.code == code]) for code, words in TAILS]
+    told = [f"{units.group(sum(one.length or 0 for one in found))} {words}" for words, found in tails if found]
     if not cuts or not told:
         return ""
+    logs = len({one.file for _, found in tails for one in found})
     lost = " No whole batch is lost." if all(one.cause == "tail" for one in cuts) else ""
-    return f"Of the bytes behind the last batches {_list(told)}.{lost}"
+    return f"{_number(logs).capitalize()} log{_s(logs)} end{'s' if logs == 1 else ''} in bytes that are no batch: {', '.join(told)}.{lost}"
 
 
 def _stay_words(stays: int) -> str:
@@ -204,7 +206,15 @@ def strip(restart: Restart, log_bytes: Mapping[tuple[str, int], int]) -> Strip |
     whole = sum(bar.share for bar in bars)
     bars = tuple(bar._replace(share=bar.share / whole if whole else 1 / len(bars)) for bar in bars)
     title = f"What the start will do: read {units.size(total)} in {units.group(len(bars))} log{_s(len(bars))}, in proportion"
-    return Strip(title, bars, _below(bars), "others: kept whole, index rebuilt" if any(bar.cut_bytes for bar in bars) else "")
+    return Strip(title, bars, _below(bars), _aside(bars))
+
+
+def _aside(bars: Sequence[Bar]) -> str:
+    if any(bar.fails for bar in bars):
+        return ""
+    if any(bar.cut_bytes for bar in bars):
+        return "" if all(bar.cut_bytes for bar in bars) else "others: kept whole, index rebuilt"
+    return f"kept whole, index{'' if len(bars) == 1 else 'es'} rebuilt"
 
 
 def _bar(name: str, size_bytes: int, share: float, restart: Restart) -> Bar:
@@ -245,14 +255,16 @@ def _item(same: Sequence[Finding], members: tuple[Member, ...]) -> Item:
     if len(same) == 1:
         return Item(_key(first), first.severity, first.code, CODES[first.code].title, _where(first, short=True), 1, members)
     partitions = {one.partition for one in same}
-    where = first.partition if len(partitions) == 1 and first.partition else f"{units.group(len(partitions))} topic-partitions"
-    return Item(first.code, first.severity, first.code, f"{CODES[first.code].title}, {_times(len(same))}", where, len(same), members)
+    where = _short(first.partition) if len(partitions) == 1 and first.partition else f"{units.group(len(partitions))} topic-partitions"
+    places = where if len(same) == len(partitions) else f"{_times(len(same))} in {where}"
+    return Item(first.code, first.severity, first.code, CODES[first.code].title, places, len(same), members)
 
 
 def _member(one: Finding, read: Read, is_dumped: bool) -> Member:
     dump = _dump(one, read) if is_dumped and one.file and one.position is not None and one.length else None
     link = segment_bytes.address(one.partition, one.file, one.position) if dump or (one.file and read(one.file, 0, 1)) else {}
-    told = map(_sentence, (one.message, one.evidence.found, one.evidence.expected))
+    expected = one.evidence.expected and f"Expected: {_ended(one.evidence.expected)}"
+    told = _sentence(one.message), _sentence(one.evidence.found), expected
     return Member(_where(one), *told, dump, _sentence(one.consequence), _sentence(one.next_step), one.reference or "", link)
 
 
@@ -263,12 +275,18 @@ def _key(one: Finding) -> str:
 
 def _where(one: Finding, short: bool = False) -> str:
     """File and bytes; short: the partition and what kind of file, as a narrow list has room for it."""
-    place = one.file or one.partition or "the broker directory"
+    place = one.file or (_short(one.partition) if short and one.partition else one.partition) or "the broker directory"
     if short and one.partition and (one.file or one.partition) != one.partition:
         name = one.file.rpartition("/")[2]
         stem, dot, suffix = name.partition(".")
-        place = f"{one.partition} {f'{int(stem)}{dot}{suffix}' if stem.isdigit() else name}"
+        place = f"{_short(one.partition)} {f'{int(stem)}{dot}{suffix}' if stem.isdigit() else name}"
     return f"{place}, {_bytes(one)}" if one.position is not None else place
+
+
+def _short(directory: str) -> str:
+    """A directory's name without the random middle of a renamed one."""
+    name = names.parse_directory(directory)
+    return f"{name.topic}-{name.partition}…-{name.state}" if name and name.state != "current" else directory
 
 
 def _bytes(one: Finding) -> str:
@@ -322,12 +340,12 @@ def _s(count: int) -> str:
     return "" if count == 1 else "s"
 
 
-def _list(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
 def _sentence(text: str) -> str:
-    return f"{_title(text)}." if text and text[-1] not in ".!?" else _title(text)
+    return _ended(_title(text))
+
+
+def _ended(text: str) -> str:
+    return f"{text}." if text and text[-1] not in ".!?" else text
 
 
 def _title(text: str) -> str:

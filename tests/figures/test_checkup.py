@@ -35,7 +35,7 @@ def nothing(file: str, position: int, length: int) -> bytes:
                                                         position=2900, length=100)],
          "warning", "This broker will start, and cut 100 bytes off one log",
          "It was not stopped cleanly, so 3 logs are read again from their recovery points, and their indexes rebuilt. "
-         "Of the bytes behind the last batches 100 are a batch cut short. No whole batch is lost."),
+         "One log ends in bytes that are no batch: 100 are a batch cut short. No whole batch is lost."),
         (Restart(True, True, (Step("a-0", 5, "delete", "orphan-index", "no .log", "a-0/5.index", size_bytes=8),)), [], "warning",
          "This broker will start, and delete one file", "It was stopped cleanly, so contents are not checked at the start."),
         (Restart(False, False, (*AGAIN, FULL)), [], "error", "This broker will not start: the offset index of a-0 cannot be rebuilt",
@@ -71,6 +71,19 @@ def test_a_failing_log_comes_first():
     assert strip.below == "fails here, nothing after it is served" and strip.aside == ""
 
 
+def test_logs_that_are_only_read_are_said_to_be_kept():
+    """All of them; where all are cut, none is."""
+    assert checkup.strip(Restart(False, True, AGAIN), LOGS).aside == "kept whole, indexes rebuilt"
+    assert checkup.strip(Restart(False, True, (AGAIN[1], TORN)), LOGS).aside == ""
+
+
+def test_a_renamed_directory_is_named_shortly():
+    """The list has no room for its random part; the detail has it."""
+    directory = "old-0.d9e2420e43c24fe7bcf8a819bf93d888-delete"
+    (item,) = checkup.items([found("timeindex-empty", directory)], nothing)
+    assert item.where == "old-0…-delete 0.log" and item.members[0].where.startswith(f"{directory}/")
+
+
 def test_a_clean_start_reads_nothing():
     """Then there is no strip."""
     assert checkup.strip(Restart(True, True, ()), LOGS) is None
@@ -81,7 +94,7 @@ def test_many_of_one_code_are_one_line():
     few = checkup.items([found("batch-crc-mismatch", position=place) for place in range(3)], nothing)
     assert [(item.count, item.key) for item in few] == [(1, f"batch-crc-mismatch@orders-1/{0:020d}.log:{place}") for place in range(3)]
     (many,) = checkup.items([found("batch-crc-mismatch", position=place) for place in range(4)], nothing)
-    assert (many.count, many.title, many.where) == (4, "A batch does not match its checksum, 4 times", "orders-1")
+    assert (many.count, many.title, many.where) == (4, "A batch does not match its checksum", "4 times in orders-1")
     (infos,) = checkup.items([found("timeindex-empty", "a-0"), found("timeindex-empty", "b-0")], nothing)
     assert (infos.count, infos.where, infos.key) == (2, "2 topic-partitions", "timeindex-empty")
 
@@ -90,8 +103,10 @@ def test_errors_come_first_and_words_are_sentences():
     """Whatever the order of the findings."""
     listed = checkup.items([found("timeindex-empty"), found("log-torn-tail", position=10, length=5), found("orphan-index")], nothing)
     assert [item.severity for item in listed] == ["error", "warning", "info"]
-    assert listed[0].title == "The last batch is cut short" and listed[0].members[0].message == "It is so." and listed[0].where == "orders-1 0.log, bytes 10–14"
+    assert listed[0].title == "The last batch is cut short" and listed[0].members[0].message == "It is so."
+    assert listed[0].where == "orders-1 0.log, bytes 10–14"
     assert listed[0].members[0].where == f"orders-1/{0:020d}.log, bytes 10–14"
+    assert listed[0].members[0].expected == "Expected: that."
     assert listed[0].members[0].found == "This." and listed[0].members[0].consequence.endswith(".")
 
 

@@ -76,7 +76,7 @@ def test_one_of_many_findings_of_a_code_stands_in_the_address(page, server, kill
     """A reload brings it back."""
     page.goto(f"{server}/health?dir={killed}")
     page.locator(".fi").first.wait_for(timeout=90_000)
-    page.locator(".fi", has_text=" times").first.click()
+    page.locator(".fi", has_text="topic-partitions").first.click()
     page.locator(".mem button").nth(2).click()
     place = page.locator(".det .where").inner_text()
     page.reload()
@@ -92,3 +92,20 @@ def test_the_bytes_of_a_tail_are_pinned_with_the_last_batch(page, server, killed
     page.locator(".det a.go").click()
     page.locator(".hex .h.on").first.wait_for()
     assert page.locator(".kv-sw.byte-torn").count() == 1 and page.locator(".dt svg").count() == 1
+
+
+def test_the_release_is_chosen_and_stands_in_the_address(findings):
+    """And back."""
+    findings.get_by_role("button", name="As Kafka 4.3.1, by its traces").click()
+    findings.get_by_text("As Kafka 2.2", exact=True).click()
+    findings.wait_for_url("**kafka=2.2*")
+    findings.get_by_role("button", name="As Kafka 2.2").click()
+    findings.get_by_text("As its traces tell", exact=True).click()
+    findings.get_by_role("button", name="As Kafka 4.3.1, by its traces").wait_for()
+    assert "kafka=" not in findings.url.split("dir=")[1].replace("/kafka", "")
+
+
+def test_a_command_in_a_next_step_is_written_as_one(findings):
+    """Without the backticks around it."""
+    findings.locator(".fi", has_text="bookings-0 858.index").click()
+    assert findings.locator(".det code").inner_text() == "kafkaviz rebuild" and "`" not in findings.locator(".det").inner_text()

@@ -141,3 +141,20 @@ def test_nothing_in_the_directory_changes(damaged, tmp_path, fingerprint):
     before = fingerprint(copy)
     page(copy)
     assert fingerprint(copy) == before
+
+
+def test_the_release_is_chosen_from_a_menu(damaged):
+    """What is told stands on it, with the way back to the traces among the others."""
+    at = page(damaged)
+    (menu,) = [one.proto for one in at.get("menu_button") if one.proto.label.startswith("As Kafka")]
+    assert menu.label == "As Kafka 4.3.1, by its traces" and "As Kafka 2.8" in " ".join(menu.options) and menu.label not in menu.options
+    at = page(damaged, kafka="2.2")
+    (menu,) = [one.proto for one in at.get("menu_button") if one.proto.label.startswith("As Kafka")]
+    assert menu.label == "As Kafka 2.2" and menu.options[0] == "As its traces tell" and menu.label not in menu.options
+
+
+def test_the_sidebar_counts_the_errors_of_a_checkup_that_ends_at_once(damaged):
+    """The first page that is drawn has their number."""
+    at = opened(damaged)
+    (known,) = checkups()._known.values()
+    assert not known.over.is_set() or f"Health :red[**{known.health.counts['error']}**]" in [one.proto.label for one in at.get("page_link")]

@@ -153,7 +153,8 @@ class Watch:
         position, length = reading.tail.position, reading.tail.size_bytes
         begin = file.read(self._segment.log.path, position, SHOWN_BYTES)
         name, evidence = self._segment.log.name, Evidence(reading.tail.words, f"the end of the file at byte {group(position)}", begin.hex())
-        message = f"{group(length)} bytes behind the last whole batch, from byte {group(position)} on: {reading.tail.words}"
+        there = f": {group(length)} byte{' of it is' if length == 1 else 's of it are'} there" if reading.tail.kind == "torn" else ""
+        message = f"{reading.tail.words}, from byte {group(position)} on{there}"
         words = ("The next start recovers this log and cuts them off", "Copy the .log first") if self._will_be_cut() else ("", "")
         code = TAILS[reading.tail.kind]
         yield self._facts.found(code, name, message, evidence, position, length, consequence=words[0], next_step=words[1])

@@ -46,7 +46,7 @@ function strip(m, root) {
   const figure = m.$('steps'), s = m.data.strip;
   figure.replaceChildren();
   if (!s) return;
-  const width = widthOf(m.$('verdict')), h = 66, svg = hatches(S('svg', { height: h, viewBox: `0 0 ${width} ${h}`, role: 'img', 'aria-label': `${s.title}. ${s.below}` }));
+  const width = widthOf(m.$('verdict')), h = s.below || s.aside ? 66 : 48, svg = hatches(S('svg', { height: h, viewBox: `0 0 ${width} ${h}`, role: 'img', 'aria-label': `${s.title}. ${s.below}` }));
   svg.append(S('defs', {}, S('pattern', { id: 'hTorn', width: 6, height: 6, patternUnits: 'userSpaceOnUse' },
     S('rect', { width: 6, height: 6, fill: V('torn-soft') }), S('path', { d: 'M0 0l6 6M6 0L0 6', stroke: V('torn'), 'stroke-width': .9, opacity: .7 }))));
   svg.append(S('text', { x: 0, y: 12, class: 'axt' }, s.title));
@@ -106,15 +106,18 @@ function detail(m) {
   const item = m.data.items.find(one => one.key === m.chosen), box = m.$('det');
   if (!item || !listed(m).includes(item)) return box.replaceChildren();
   const one = item.members[m.member];
-  const block = (name, ...lines) => lines.some(Boolean) ? H('div', { class: 'blk' }, H('div', { class: 'lab' }, name), ...lines.filter(Boolean).map(line => H('p', {}, line))) : null;
+  const block = (name, ...lines) => lines.some(Boolean) ? H('div', { class: 'blk' }, H('div', { class: 'lab' }, name), ...lines.filter(Boolean).map(line => H('p', {}, ...written(line)))) : null;
   box.replaceChildren(...[
     H('div', { class: 'h' }, H('div', { class: 'hd' }, sev(item.severity), H('h3', {}, item.title), H('span', { class: 'code' }, item.code)), H('div', { class: 'where' }, one.where)),
     members(m, item),
-    block('What is there', one.message, !within(one.found, one.message) && one.found, one.expected && `Expected: ${one.expected}`),
-    one.dump || one.link.file ? H('div', { class: 'blk' }, one.dump ? dump(one.dump) : null, link(one)) : null,
+    block('What is there', one.message, !within(one.found, one.message) && one.found, one.expected),
+    one.dump || one.link.file ? H('div', { class: 'blk' }, one.dump ? dump(one.dump, item.severity) : null, link(one)) : null,
     block('What Kafka will do', one.consequence), block('A safe next step', one.next_step), block('Reference', one.reference),
   ].filter(Boolean));
 }
+
+// What stands between backticks is a command or a name.
+const written = line => line.split('`').map((part, i) => i % 2 ? H('code', {}, part) : part);
 
 // To the same bytes on the Segment page, in the same directory; the browser's Back comes back to this finding.
 function link({ link }) {
@@ -134,9 +137,11 @@ function members(m, item) {
   return box;
 }
 
-function dump(d) {
+const HIT = { error: 'bad', warning: 'warn', info: 'un' };
+
+function dump(d, severity) {
   const values = d.digits.match(/../g) ?? [], rows = [], [from, to] = d.bad;
   for (let i = 0; i < values.length; i += 16) rows.push(H('div', { class: 'r' }, H('span', { class: 'a' }, grp(d.start + i)),
-    ...values.slice(i, i + 16).map((digits, k) => { const at = d.start + i + k, hit = at >= from && at < to; return H('span', { class: `b ${hit ? (d.kind === 'plain' ? 'un' : 'bad') : d.kind}` }, digits); })));
+    ...values.slice(i, i + 16).map((digits, k) => { const at = d.start + i + k, hit = at >= from && at < to; return H('span', { class: `b ${hit ? HIT[severity] : d.kind}` }, digits); })));
   return H('div', { class: 'hx' }, ...rows);
 }
