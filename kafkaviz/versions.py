@@ -6,6 +6,10 @@ Release = tuple[int, int]
 
 NEWEST_CHECKED = (4, 3)  # kafkaviz is held against directories and classes of 4.3.1
 OLDEST_CHECKED = (1, 1)
+KNOWN: tuple[Release, ...] = (  # whose ways are told apart; the patches of a release go with it
+    (0, 10), (0, 11), (1, 0), (1, 1), *((2, minor) for minor in range(9)), *((3, minor) for minor in range(10)),
+    *((4, minor) for minor in range(4)),
+)  # fmt: skip
 OFFERED = ("4.3.1", "4.0", "3.9", "3.6", "3.0", "2.8", "2.2", "1.1")  # one of each behaviour that a finding tells apart
 
 # metadata.version, as MetadataVersion.featureLevel has it in 4.3.1: the first level of each release.
@@ -26,8 +30,15 @@ def text(release: Release) -> str:
 
 
 def parse(given: str) -> tuple[int, ...]:
-    """The numbers of a release: (3, 9) of "3.9", (4, 3, 1) of "4.3.1", (0, 11) of "0.11"; KafkavizError for another text."""
+    """The numbers of a release: (3, 9) of "3.9", (4, 3, 1) of "4.3.1", (0, 11) of "0.11".
+
+    KafkavizError for another text, and for a release that is not known.
+    """
     parts = given.strip().split(".")
     if not 2 <= len(parts) <= 4 or not all(part.isascii() and part.isdigit() and len(part) < 4 for part in parts):
         raise KafkavizError(f"{given!r} is no version of Kafka; give one such as 3.9 or 4.3.1")
-    return tuple(map(int, parts))
+    release = tuple(map(int, parts))
+    if release[:2] not in KNOWN:
+        known = f"{text(KNOWN[0])} to {text(KNOWN[-1])}"
+        raise KafkavizError(f"Kafka {given.strip()} is no release that is known; give one from {known}, such as 3.9 or 4.3.1")
+    return release
