@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from kafkaviz.commands import INTERRUPTED
+from kafkaviz.commands import INTERRUPTED, output
 from kafkaviz.errors import KafkavizError
 
 # Each is a module of kafkaviz.commands that imports only argparse at its top: `kafkaviz --help` reads them all.
@@ -30,13 +30,14 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; 0 done, 1 it found what it was asked to look for, 2 wrong usage or unreadable input."""
+    output.set_up()
     args = parser().parse_args(argv)
     try:
         status = args.run(args)
         sys.stdout.flush()
         return status
     except KafkavizError as error:
-        print(f"kafkaviz: {error}", file=sys.stderr)
+        print(output.plain(f"kafkaviz: {error}"), file=sys.stderr)
         return USAGE_OR_INPUT
     except KeyboardInterrupt:
         print("kafkaviz: stopped", file=sys.stderr)

@@ -1,10 +1,13 @@
 """Bytes, counts, times and offsets as people read them."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 MISSING = "–"
 THIN = "\u202f"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DRIVING = re.compile("[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")  # a terminal, or the order of letters
+_GROUPED = re.compile(f"(?<=[0-9]){THIN}(?=[0-9])")
 
 
 def group(number: int | None) -> str:
@@ -70,6 +73,16 @@ def file_stem(base_offset: int) -> str:
 def legible(name: str) -> str:
     """A file's name as text that can be shown and sent: bytes that are no UTF-8 become U+FFFD."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def on_one_line(text: str) -> str:
+    """The same as legible, and what would drive a terminal or break the line is written out: a new line as \\n, ESC as \\x1b."""
+    return _DRIVING.sub(lambda found: repr(found[0])[1:-1], legible(text))
+
+
+def ungrouped(text: str) -> str:
+    """A text with plain digits, as programs take them."""
+    return _GROUPED.sub("", text)
 
 
 def _utc(ms: int | None) -> datetime | None:

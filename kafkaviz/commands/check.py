@@ -1,12 +1,12 @@
 """kafkaviz check: what is wrong in a broker directory or a partition, and what the next start will do to it."""
 
 import argparse
-import json
 import sys
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from kafkaviz.commands import output
 
 if TYPE_CHECKING:
     from kafkaviz.analyse.health import Finding, Health
@@ -17,7 +17,7 @@ FOUND = 1
 FAIL_ON = {"error": ("error",), "warning": ("error", "warning")}
 BROKER = "the broker directory"
 ALIKE = 5  # more findings of one code are told together
-PLACES = 20  # of warnings and information that are alike
+PLACES = 20  # of information that is alike
 EPILOG = """\
 Exit status: 0 nothing at or above --fail-on, 1 something, 2 wrong usage or a directory that cannot be read.
 
@@ -55,7 +55,10 @@ def run(args: argparse.Namespace) -> int:
     progress = _Progress()
     health = check(open_broker(args.path), args.kafka_version, watch=progress.show)
     progress.clear()
-    print(json.dumps(as_object(health), ensure_ascii=False) if args.json else "\n".join(_words(health)))
+    if args.json:
+        output.say_json(as_object(health))
+    else:
+        output.say(_words(health))
     return FOUND if any(health.counts[severity] for severity in FAIL_ON[args.fail_on]) else 0
 
 
@@ -67,7 +70,7 @@ class _Progress:
 
     def show(self, partition: "Partition") -> None:
         if sys.stderr.isatty():
-            sys.stderr.write(f"\rreading {partition.directory}\x1b[K")
+            sys.stderr.write(f"\rreading {output.plain(partition.directory)}\x1b[K")
             self._shown = True
 
     def clear(self) -> None:
@@ -83,15 +86,17 @@ def _words(health: "Health") -> Iterator[str]:
     yield f"{health.broker.source}: {_count(counts['error'], 'error')}, {_count(counts['warning'], 'warning')}, {counts['info']} to know"
     yield f"read as Kafka {health.version.text} reads it ({health.version.because})"
     yield from _start(health)
-    often = {code for code, count in Counter(one.code for one in health.findings).items() if count > ALIKE}
-    single = [one for one in health.findings if one.code not in often]
+    of_kind = _grouped(health.findings, lambda one: (one.severity, one.code))
+    often = [found for found in of_kind.values() if len(found) > ALIKE]
+    told = {id(one) for found in often for one in found}
+    single = [one for one in health.findings if id(one) not in told]
     for partition in dict.fromkeys(one.partition for one in single):
         yield from ("", partition or BROKER)
         for one in single:
             if one.partition == partition:
                 yield from _note(one) if one.severity == "info" else _item(one, _place(one))
-    for code in dict.fromkeys(one.code for one in health.findings if one.code in often):
-        yield from _alike([one for one in health.findings if one.code == code])
+    for found in often:
+        yield from _notes(found) if found[0].severity == "info" else _items(found)
 
 
 def _start(health: "Health") -> Iterator[str]:
@@ -118,21 +123,42 @@ def _actions(steps: "Iterable[Step]") -> Iterator[str]:
             yield words.format(_count(count, "file"))
 
 
-def _alike(found: "list[Finding]") -> Iterator[str]:
-    """Many findings of one code: the first in full, of the others where they are."""
-    first, others = found[0], found[1:]
+def _items(found: "list[Finding]") -> Iterator[str]:
+    """Many findings of one code: the first in full, of the others where and what; once of those that differ by the partition alone."""
+    first = found[0]
     yield from ("", f"{first.code}, {len(found)} times; the first:")
-    if first.severity == "info":
-        yield from _note(first)
-    else:
-        yield from _item(first, f"{first.partition or BROKER}  {_place(first)}")
-    if first.severity == "error":
-        for one in others:
-            yield from _wrapped("also", f"{one.partition or BROKER}  {_place(one)}")
-        return
-    names = list(dict.fromkeys(one.partition or BROKER for one in others))
+    yield from _item(first, _where(first))
+    for same in _grouped(found, _but_for_partition).values():
+        others = same if same[0] is not first else same[1:]
+        if same[0] is not first:
+            one, *others = others
+            yield from _wrapped("also", f"{_where(one)}: {one.message}")
+        names = list(dict.fromkeys(one.partition or BROKER for one in others))
+        if names:
+            yield from _wrapped("the same", f"in {', '.join(names)}")
+
+
+def _notes(found: "list[Finding]") -> Iterator[str]:
+    """Much information of one code: the first, and what else it is about."""
+    yield from ("", f"{found[0].code}, {len(found)} times; the first:")
+    yield from _note(found[0])
+    names = list(dict.fromkeys(one.partition or BROKER for one in found[1:]))
     more = f" and {len(names) - PLACES} more" if len(names) > PLACES else ""
-    yield from _wrapped("also", ", ".join(names[:PLACES]) + more, "  " if first.severity == "info" else " " * 11)
+    yield from _wrapped("also", ", ".join(names[:PLACES]) + more, "  ")
+
+
+def _but_for_partition(one: "Finding") -> tuple:
+    """What is told of a finding, its partition's name left out."""
+    told = (one.message, one.evidence.found, one.evidence.expected, one.consequence, one.next_step, _place(one))
+    return tuple(text.replace(one.partition, "") for text in told) if one.partition else told
+
+
+def _grouped(found: "Iterable[Finding]", key: "Callable[[Finding], tuple]") -> "dict[tuple, list[Finding]]":
+    """Those of the same key together, all in their order."""
+    groups: dict[tuple, list[Finding]] = {}
+    for one in found:
+        groups.setdefault(key(one), []).append(one)
+    return groups
 
 
 def _item(one: "Finding", place: str) -> Iterator[str]:
@@ -149,6 +175,11 @@ def _item(one: "Finding", place: str) -> Iterator[str]:
 def _note(one: "Finding") -> Iterator[str]:
     """What is merely true, in short."""
     yield from _wrapped("info", f"{one.code}: {one.message}{f' ({_file(one)})' if _file(one) else ''}", "  ")
+
+
+def _where(one: "Finding") -> str:
+    """The partition, and the place in it."""
+    return f"{one.partition or BROKER}  {_place(one)}".rstrip()
 
 
 def _place(one: "Finding") -> str:
@@ -177,7 +208,8 @@ def _wrapped(label: str, words: str, indent: str = " " * 11, width: int = 118) -
     if not words:
         return
     start = f"{indent}{label:<10}" if label else indent
-    yield from textwrap.wrap(words, width, initial_indent=start, subsequent_indent=" " * len(start), break_long_words=False)
+    how = {"break_long_words": False, "break_on_hyphens": False}  # names and codes stay whole
+    yield from textwrap.wrap(output.plain(words), width, initial_indent=start, subsequent_indent=" " * len(start), **how)
 
 
 def _count(number: int, noun: str) -> str:

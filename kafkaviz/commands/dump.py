@@ -61,7 +61,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     _add(parser, "key-decoder-class", metavar="CLASS", nargs="?", const="", help="a decoder that Kafka ships; the default reads text")
     _add(parser, "value-decoder-class", metavar="CLASS", nargs="?", const="", help="the same for values")
     _add(parser, "max-bytes", metavar="N", type=_integer("max-bytes"), help="read only the first N bytes of a .log")
-    _add(parser, "max-message-size", metavar="N", type=_integer("max-message-size"), help="read at most N bytes of a batch that an .index points to")
+    of_batch = "read at most N bytes of a batch that an .index points to"
+    _add(parser, "max-message-size", metavar="N", type=_integer("max-message-size"), help=of_batch)
     parser.add_argument("--json", action="store_true", help="print one JSON object a line")
     parser.set_defaults(run=run, refuse=parser.error)
 

@@ -1,13 +1,12 @@
 """kafkaviz ingest: reads whole broker directories on Spark into a catalog of Parquet tables."""
 
 import argparse
-import json
 import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from kafkaviz.commands import INTERRUPTED
+from kafkaviz.commands import INTERRUPTED, output
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.catalog import CatalogInfo
@@ -56,7 +55,10 @@ def run(args: argparse.Namespace) -> int:
         ingest.cancel()
         _leave(ingest)
     result = _result(args.catalog, info, ingest, args.findings)
-    print(json.dumps(result) if args.json else _words(result))
+    if args.json:
+        output.say_json(result)
+    else:
+        output.say(_words(result))
     return 0
 
 
@@ -112,14 +114,14 @@ def _result(catalog: Path, info: "CatalogInfo", ingest: "Ingest", findings: bool
     }
 
 
-def _words(result: dict) -> str:
+def _words(result: dict) -> list[str]:
     from kafkaviz import units
 
     read, kept = result["read"]["segments"], result["kept"]["segments"]
     lines = [f"{result['catalog']}: {', '.join(broker['name'] for broker in result['broker'])}"]
-    lines += [f"  {table:<15}{units.group(rows):>12}" for table, rows in result["rows"].items()]
+    lines += [f"  {table:<15}{rows:>12}" for table, rows in result["rows"].items()]
     if result["findings"]:
-        lines += [f"found {', '.join(f'{units.group(count)} {severity}' for severity, count in result['findings'].items())}"]
-    lines += [f"read {units.group(read)} segments ({units.size(result['read']['bytes'])} of .log), kept {units.group(kept)}"]
+        lines += [f"found {', '.join(f'{count} {severity}' for severity, count in result['findings'].items())}"]
+    lines += [f"read {read} segments ({units.size(result['read']['bytes'])} of .log), kept {kept}"]
     lines += [f"not read: {problem['path']}: {problem['what']}" for problem in result["problems"]]
-    return "\n".join([*lines, f"in {units.duration(1000 * result['seconds'])}"])
+    return [*lines, f"in {units.duration(1000 * result['seconds'])}"]

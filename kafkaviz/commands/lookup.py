@@ -1,9 +1,10 @@
 """kafkaviz lookup: how Kafka finds an offset or a timestamp in real files, every step of it."""
 
 import argparse
-import json
 import sys
 from pathlib import Path
+
+from kafkaviz.commands import output
 
 EPILOG = """\
 The bytes are read as a broker would serve them: in a broker directory that was not stopped cleanly, segments that reach above the
@@ -61,11 +62,11 @@ def _in_log(args: argparse.Namespace) -> int:
     if args.json:
         from kafkaviz.search.lookup_object import as_object
 
-        print(json.dumps(as_object(found), ensure_ascii=False))
+        output.say_json(as_object(found))
     else:
         from kafkaviz.commands.looking.words import words
 
-        print("\n".join(words(found)))
+        output.say(words(found))
     return 0
 
 
@@ -86,11 +87,11 @@ def _in_index(args: argparse.Namespace) -> int:
     if args.json:
         from kafkaviz.search.lookup_object import index_object
 
-        print(json.dumps(index_object(found, answer, of.version, directory), ensure_ascii=False))
+        output.say_json(index_object(found, answer, of.version, directory))
     else:
         from kafkaviz.commands.looking.words import index_words
 
-        print("\n".join(index_words(found, answer, of)))
+        output.say(index_words(found, answer, of))
     return 0
 
 

@@ -1,7 +1,12 @@
 """kafkaviz check as an operator runs it: words, JSON, exit status."""
 
 import json
+import os
+import re
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -60,6 +65,9 @@ def test_a_killed_broker_is_told_what_will_be_cut(killed, capsys, monkeypatch):
     [
         (["/nowhere/at/all"], "is not there"),
         (["{clean}", "--kafka-version", "new"], "no version of Kafka"),
+        (["{clean}", "--kafka-version", "0.1"], "no release that is known; give one from 0.10 to 4.3"),
+        (["{clean}", "--kafka-version", "3.99"], "Kafka 3.99 is no release"),
+        (["{clean}", "--kafka-version", "5.0"], "Kafka 5.0 is no release"),
         (["{clean}/orders-0/00000000000000000000.log"], "is a file"),
     ],
 )
@@ -90,3 +98,85 @@ def test_nothing_is_changed(damaged):
     before = state()
     main(["check", str(damaged), "--json"])
     assert state() == before
+
+
+@pytest.fixture
+def with_holes(clean, tmp_path) -> Path:
+    """A partition that lost seven segments, not two of them neighbours."""
+    copy = tmp_path / "tiny-index-0"
+    shutil.copytree(clean / "tiny-index-0", copy)
+    for path in sorted(copy.glob("*.log"))[1:15:2]:
+        for one in copy.glob(f"{path.stem}.*"):
+            one.unlink()
+    return copy
+
+
+@pytest.mark.parametrize("name", ["with_holes", "damaged", "killed"])
+def test_no_error_and_no_warning_is_told_in_json_alone(request, capsys, name):
+    """Place and message of each stand in the text; only what differs by its partition alone is told once, with the partitions."""
+    path = str(request.getfixturevalue(name))
+    main(["check", path, "--json"])
+    findings = [one for one in json.loads(capsys.readouterr().out)["findings"] if one["severity"] != "info"]
+    main(["check", path])
+    text = "".join(capsys.readouterr().out.split())
+    for one in findings:
+        partition = one["partition"] or "thebrokerdirectory"
+        place = (one["file"] or "").removeprefix(f"{one['partition']}/") if one["file"] != one["partition"] else ""
+        if one["position"] is not None:
+            last = one["position"] + (one["length"] or 0) - 1
+            place += f", bytes {one['position']} to {last}" if one["length"] else f", byte {one['position']}"
+        alike = [other["message"] for other in findings if other["code"] == one["code"] and _alike(other, one)]
+        assert any("".join(message.split()) in text for message in alike), one
+        assert "".join(place.split()) in text and partition in text, one
+
+
+def _alike(one: dict, other: dict) -> bool:
+    told = [found["message"].replace(found["partition"] or "-", "") for found in (one, other)]
+    return told[0] == told[1]
+
+
+def test_seven_holes_are_seven_lines(with_holes, capsys):
+    """More than five of one code: the first in full, of the others place and message."""
+    assert main(["check", str(with_holes)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert sum("are in no batch" in line for line in lines) == 7 and "segment-gap, 7 times; the first:" in lines
+
+
+@pytest.fixture
+def strange(clean, tmp_path) -> Path:
+    """A broker directory with names that no terminal should be told as they are."""
+    root = tmp_path / "kafka"
+    shutil.copytree(clean / "tiny-index-0", root / "tiny-index-0")
+    for name in ("meta.properties", ".kafka_cleanshutdown", "bootstrap.checkpoint"):
+        shutil.copy2(clean / name, root / name)
+    (root / "tiny-index-0" / "a\x1b[31mb\nc\u2028d").write_bytes(b"")
+    for name in (b"caf\xe9", b"two\nlines", b"\xe2\x80\xae-0"):
+        os.mkdir(os.path.join(os.fsencode(root), name))
+    return root
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-8"])
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_no_name_and_no_encoding_ends_a_check(strange, encoding, options):
+    """One line a line, in any encoding; nothing in a name drives the terminal."""
+    command = [sys.executable, "-m", "kafkaviz", "check", str(strange), *options]
+    root = Path(__file__).parents[2]
+    run = subprocess.run(command, env=os.environ | {"PYTHONIOENCODING": encoding, "PYTHONPATH": str(root)}, capture_output=True)
+    assert (run.returncode, run.stderr) == (1, b"")
+    out = run.stdout.decode(encoding)
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]", out)
+    assert "Found directory" in out
+    if options:
+        assert out.isascii()
+        files = {one["file"] for one in json.loads(out)["findings"]}
+        assert {"two\nlines", "caf\ufffd", "tiny-index-0/a\x1b[31mb\nc\u2028d"} <= files
+    else:
+        assert r"a\x1b[31mb\nc\u2028d" in out and r"two\nlines" in out
+
+
+def test_digits_can_be_pasted(damaged, capsys):
+    """Neither in the words nor in the JSON do thin spaces stand in numbers."""
+    for options in ([], ["--json"]):
+        main(["check", str(damaged), *options])
+        out = capsys.readouterr().out
+        assert re.search("[0-9]{5}", out) and "\u202f" not in out and "u202f" not in out

@@ -1,8 +1,10 @@
 """kafkaviz lookup as a person runs it: words, JSON, exit status."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from kafkaviz.__main__ import main
 from kafkaviz.format import batch, offset_index
 
+ROOT = Path(__file__).parents[2]
 NAMES = ["target", "kafka_version", "partition", "segments", "searches", "scan", "record", "answer"]
 
 
@@ -146,3 +149,13 @@ def test_neither_compiler_nor_tables_are_loaded(clean):
     arguments = [sys.executable, "-c", code, "lookup", str(clean / "heartbeat-0"), "--offset", "500", "--json"]
     printed = subprocess.run(arguments, capture_output=True, text=True, check=True).stdout
     assert printed.splitlines()[-1] == "set()"
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_an_encoding_that_lacks_letters_ends_no_lookup(article, options):
+    """A directory's name that ASCII does not have is written out."""
+    renamed = article.rename(article.parent / "été-0")
+    command = [sys.executable, "-m", "kafkaviz", "lookup", str(renamed), "--offset", "23", *options]
+    run = subprocess.run(command, env=os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONPATH": str(ROOT)}, capture_output=True)
+    assert (run.returncode, run.stderr) == (0, b"")
+    assert rb"t\xe9-0" in run.stdout if not options else json.loads(run.stdout)["partition"] == "été-0"

@@ -1,0 +1,39 @@
+"""What commands print of their own: on any terminal, in any encoding, with digits that can be pasted."""
+
+import json
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+
+from kafkaviz import units
+
+
+def set_up() -> None:
+    """Lets nothing that is printed end a command: what an encoding does not have is written out, as \\u2013."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError):  # of a stream that somebody put in the place of a real one
+            stream.reconfigure(errors="backslashreplace")
+
+
+def plain(text: str) -> str:
+    """Words for one line: names in them cannot drive the terminal, and digits stand without spaces between."""
+    return units.on_one_line(units.ungrouped(text))
+
+
+def say(lines: Iterable[str]) -> None:
+    """Prints lines."""
+    print("\n".join(map(plain, lines)))
+
+
+def say_json(value: dict) -> None:
+    """Prints one object as JSON that is ASCII alone; bytes of names that are no UTF-8 become U+FFFD."""
+    print(json.dumps(_legible(value)))
+
+
+def _legible(value):
+    """The same, each text of it legible and its digits plain."""
+    if isinstance(value, str):
+        return units.legible(units.ungrouped(value))
+    if isinstance(value, dict):
+        return {name: _legible(part) for name, part in value.items()}
+    return [_legible(part) for part in value] if isinstance(value, list | tuple) else value
