@@ -396,7 +396,7 @@ def message(shown: StepperView, made: Made, key: str) -> dict:
         "searches": [_sent_search(one) for one in shown.searches],
         "scans": [lookup_log.sent(one) | {"entry": _entry_words(shown, place, made)} for place, one in enumerate(shown.scans)],
         "scan_code": _scan_code(made),
-        "records": _sent_records(shown),
+        "records": _sent_records(shown, made.by_time),
         "hit": None if shown.hit_offset is None else str(shown.hit_offset),
         "records_hint": _records_hint(shown),
     }
@@ -444,11 +444,12 @@ def _entry_words(shown: StepperView, place: int, made: Made) -> str:
     return f"entry points at {group(search.entry[1])}" if search.entry else "start of the log"
 
 
-def _sent_records(shown: StepperView) -> list[list[str]]:
+def _sent_records(shown: StepperView, by_time: bool) -> list[list[str]]:
+    """Offset, the same to read, a word of what is in it or its time, and what hovering tells."""
     time = units.clock if len(shown.records) <= 6 else lambda ms: units.clock(ms)[3:]
-    return [
-        [str(one.offset), group(one.offset), one.label or time(one.timestamp_ms), units.moment(one.timestamp_ms)] for one in shown.records
-    ]
+    words = [time(one.timestamp_ms) if by_time or not one.label else one.label for one in shown.records]
+    rows = zip(shown.records, words, strict=True)
+    return [[str(one.offset), group(one.offset), word, units.moment(one.timestamp_ms)] for one, word in rows]
 
 
 def _records_hint(shown: StepperView) -> str:

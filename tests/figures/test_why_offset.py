@@ -1,0 +1,82 @@
+"""The picture of why: its title and notes, and that the figure draws the view."""
+
+import numpy as np
+
+from kafkaviz.analyse.why_offset import LATER, OLDER, SEARCHED, Near, SegmentTimes, Why
+from kafkaviz.figures import why_offset
+from kafkaviz.simulate.practice import ROW, START_MS
+
+
+def batches(first: int, times: list[int]) -> np.ndarray:
+    """One record a batch."""
+    table = np.zeros(len(times), ROW)
+    table["base_offset"] = table["last_offset"] = first + np.arange(len(times))
+    table["max_timestamp_ms"] = START_MS + np.array(times)
+    return table
+
+
+def why(answer: Near | None = Near(4, START_MS + 50), closest: Near | None = None, older_behind: int = 0) -> Why:
+    """Three segments, the second of them searched."""
+    parts = (0, 3, [10, 20, 30], OLDER), (3, 6, [25, 50, 40], SEARCHED), (6, 8, [60, 70], LATER)
+    segments = tuple(SegmentTimes(low, end, START_MS + max(times), False, fate, batches(low, times)) for low, end, times, fate in parts)
+    return Why(START_MS + 45, segments, answer, closest, older_behind)
+
+
+def test_title_and_rows():
+    """The finding, and each segment with its fate."""
+    shown = why_offset.view(why())
+    assert shown.title == "Offset 4 is the first record not before the target: 5 ms after the target"
+    assert [row[-1] for row in shown.rows] == ["skipped: all older", "searched", "not looked at"]
+    assert shown.rows[1][1] == "3–5" and shown.rows[1][3] == "2023-11-14 22:13:20.050, its last time entry"
+    assert shown.notes == ("1 segment is skipped without a look inside: its largest timestamp is below the target.",)
+
+
+def test_the_running_maximum():
+    """It never falls within a segment, and is cut between them."""
+    shown = why_offset.view(why())
+    at = [None if one is None else one - START_MS for one in shown.running_ms]
+    assert at == [10, 20, 30, None, 25, 50, 50, None, 60, 70, None]
+
+
+def test_the_closest_is_named():
+    """With how far away it is."""
+    shown = why_offset.view(why(closest=Near(5, START_MS + 44), older_behind=2))
+    assert shown.closest == (5, START_MS + 44)
+    assert any("closest in time is offset 5, 1 ms before the target" in note for note in shown.notes)
+    assert any(note.startswith("2 batches behind the answer hold only older records") for note in shown.notes)
+
+
+def test_no_answer():
+    """The title says which of the two ways there was none."""
+    assert why_offset.view(why(answer=None)).title == "The segment that is searched has no record that late"
+    none = Why(START_MS + 99, tuple(one for one in why().segments if one.fate == OLDER), None, None, 0)
+    assert why_offset.view(none).title == "No record is that late, so there is no answer"
+
+
+def test_outliers_stay_outside():
+    """One dot of many does not press the others flat; the line below the title says so."""
+    times = [*range(300), 10**9, *range(300)]
+    one = SegmentTimes(0, len(times), START_MS + 10**9, False, SEARCHED, batches(0, times))
+    shown = why_offset.view(Why(START_MS + 45, (one,), Near(45, START_MS + 45), None, 0))
+    assert shown.frame_ms[1] < START_MS + 400 and shown.below.endswith("1 dot lies outside of the picture")
+
+
+def test_many_batches_are_thinned():
+    """The newest and the oldest of each stretch stay."""
+    times = np.zeros(100_000, int)
+    times[77_777] = 500
+    one = SegmentTimes(0, 100_000, START_MS + 500, False, SEARCHED, batches(0, times.tolist()))
+    shown = why_offset.view(Why(START_MS + 45, (one,), None, None, 0))
+    assert len(shown.offsets) <= why_offset.POINTS + 1 and START_MS + 500 in shown.newest_ms
+
+
+def test_the_figure_draws_the_view():
+    """Dots, the line, and a mark for each rule; a band a segment; far times do not break it."""
+    shown = why_offset.view(why(closest=Near(5, START_MS + 44)))
+    for mode in ("light", "dark"):
+        chart = why_offset.figure(shown, mode)
+        assert [len(trace.x) for trace in chart.data] == [11, 11, 1, 1]
+        words = [note.text for note in chart.layout.annotations]
+        assert {"searched", "target", "closest in time, offset 5", "✓ Kafka’s answer, offset 4"} <= set(words)
+    far = SegmentTimes(0, 1, 2**62, False, SEARCHED, batches(0, [2**60]))
+    assert why_offset.figure(why_offset.view(Why(2**61, (far,), None, None, 0)), "light").data
