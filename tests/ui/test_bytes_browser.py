@@ -148,6 +148,7 @@ def test_what_is_torn_behind_the_last_batch(view, killed):
     view.open("clicks-zstd-0", 0, dir=killed, pin=7640)
     view.press("End")
     view.said("records, cut bytes")
+    assert "of the file, " in view.page.locator(".mean").inner_text()
     view.page.locator(".kv-sw.byte-torn").wait_for()
 
 
@@ -191,10 +192,12 @@ def test_a_link_to_a_byte_of_the_log_pins_its_batch(view):
 def test_a_byte_chosen_is_not_left_when_the_rows_below_are_scrolled_to(view):
     """What was chosen far above stays chosen, and the rows stay where they were scrolled."""
     view.open("dense-index-0", 0, pin=9, file=".index")
-    view.press("Home")
-    view.said("bytes 0–")
+    view.press("Home", "ArrowDown", "ArrowDown", "ArrowDown")
+    view.said("bytes 48–")
     hexes = view.page.locator(".hex")
     hexes.evaluate("one => { one.scrollTop = one.scrollHeight / 2 }")
     view.page.locator(".hex .gone").first.wait_for(state="attached")
     view.page.locator(".hex .gone").first.wait_for(state="detached")
+    view.page.get_by_role("radio", name="Size").click()  # the whole page is drawn anew, with the byte in its address
+    view.page.wait_for_timeout(2000)  # the way back would be asked for only now
     assert hexes.evaluate("one => one.scrollTop") > 2000

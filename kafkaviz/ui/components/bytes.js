@@ -1,6 +1,7 @@
 // Bytes as hexadecimal and text, sixteen a row, each field in the colour of its kind; the fields beside them, and what the chosen one means.
 // Only the rows on screen are drawn, and only a stretch of the bytes is here: m.panes[i] has those from `first` on, as figures/segment_bytes.py sent them.
 const ROW = 16, ROW_PX = 22, PAD_PX = 10, SPARE_ROWS = 6, REST_MS = 120;
+const BEHIND = ['torn', 'unwritten']; // kinds of what stands behind the last batch, shown with it
 
 export default function ({ parentElement: root, data, setStateValue }) {
   const m = root.host.__bytes ??= { key: null, panes: [] };
@@ -141,8 +142,9 @@ function mark(m) {
 }
 
 function say(m, p, s) {
-  const from = s.start - origin(p), to = s.end - 1 - origin(p), of = { batch: 'of the batch', file: 'of the file', records: 'of the records' }[p.of];
-  const places = s.start < p.start ? '' : `${to > from ? `bytes ${grp(from)}–${grp(to)}` : `byte ${grp(from)}`} ${of}, ${p.of === 'batch' ? `${grp(s.start)} in the file, ` : ''}`;
+  const of = p.of === 'batch' && BEHIND.includes(s.kind) ? 'file' : p.of, begin = of === 'file' ? 0 : origin(p), from = s.start - begin, to = s.end - 1 - begin;
+  const at = to > from ? `bytes ${grp(from)}–${grp(to)}` : `byte ${grp(from)}`;
+  const places = s.start < p.start ? '' : `${at} of the ${of}, ${of === 'batch' ? `${grp(s.start)} in the file, ` : ''}`;
   const value = s.kind === 'payload' && s.value ? [' ', H('span', { class: 'val' }, s.value)] : [];
   const words = [H('b', {}, s.name), ` ${places}${grp(s.end - s.start)} B. `, s.note, ...value].map(one => typeof one === 'string' ? document.createTextNode(one) : one);
   const said = words.map(one => one.textContent).join('');
