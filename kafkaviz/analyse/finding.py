@@ -189,7 +189,7 @@ _TABLE = (
          "A clean start writes empty snapshots and does not read the log: the broker forgets its producers, and duplicates of their last "
          "batches are not noticed", "Start the broker as after a kill (without .kafka_cleanshutdown), so that it reads the log"),
     Code("leader-epoch-bad", "other-files", WARNING, "leader-epoch-checkpoint is damaged, or does not agree with the log",
-         "A file that cannot be read stops the log directory from loading; wrong epochs make followers truncate at wrong offsets",
+         "The partition cannot be loaded: its log directory goes offline",
          "Take the file from another replica, or remove it with the broker stopped"),
     Code("partition-metadata-bad", "other-files", WARNING, "partition.metadata cannot be read",
          "The partition cannot be loaded: its log directory goes offline",

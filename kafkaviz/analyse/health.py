@@ -16,12 +16,13 @@ from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.checks.segment import Checked
 from kafkaviz.analyse.finding import CODES, FAMILIES, SEVERITIES, Code, Evidence, Finding, Version, as_info, counts, in_order
 from kafkaviz.analyse.infer.version import formatted_by, looks_like
-from kafkaviz.analyse.restart import NEWEST, Log, Restart, Step, all_logs, configs, log_of, steps, strange_directories
+from kafkaviz.analyse.restart import NEWEST, Log, Restart, Step, all_logs, before, configs, log_of, steps, strange_directories
 from kafkaviz.analyse.restart import joined as in_one_start
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import checkpoint
+from kafkaviz.format.names import CLEANER_CHECKPOINT, METADATA_TOPIC
 from kafkaviz.log import archive, file
-from kafkaviz.log.broker import CHECKPOINTS, META_PROPERTIES, Broker, open_broker
+from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, Broker, open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.simulate.restart import is_metadata
@@ -85,7 +86,8 @@ def assumed_version(broker: Broker, given: str | None = None) -> Assumed:
 class Plan:
     """What a check goes by, known before any segment is read: its steps can be done wherever that suits.
 
-    partitions: those that are checked; is_whole: so is the broker directory around them. has_broker: that is known for one.
+    partitions: those that are checked; is_whole: so is the broker directory around them. has_broker: there is one, be its
+    meta.properties missing; only around a partition that was opened by itself there may be none.
     compacted: topic-partitions that were compacted once. strange_names: directories that no start accepts.
     """
 
@@ -109,7 +111,7 @@ class Plan:
         """What the checks of a partition and its segments need to know."""
         policy = str(self.settings.find(partition.topic, "cleanup.policy").value).split(",")
         was_compacted = partition.topic in COMPACTED_TOPICS or (partition.topic, partition.partition) in self.compacted
-        metadata_log = partition.topic == other_files.METADATA_TOPIC
+        metadata_log = partition.topic == METADATA_TOPIC
         return Facts(
             partition=partition.directory,
             clean=self.broker.clean if self.has_broker else None,
@@ -130,9 +132,18 @@ class Plan:
         )
         return [log for log in every if not self.strange_names or is_metadata(log.partition.directory)]
 
-    def restart(self, told: Iterable[tuple[str, Sequence[Step]]]) -> Restart:
-        """The start, from the steps of each of these logs: (directory, analyse.restart.steps)."""
-        return in_one_start(told, self.clean, self.strange_names)
+    def restart(self, told: Iterable[tuple[str, Sequence[Step]]]) -> Restart | None:
+        """The start, from the steps of each of these logs: (directory, analyse.restart.steps); None where it cannot be told.
+
+        A file that may not be read here may be readable to the broker.
+        """
+        if any(one.is_unread and one.path.name != CLEAN_SHUTDOWN for one in self.broker.problems):
+            return None
+        try:
+            first = before(self.broker, self.version.version) if self.is_whole else ()
+        except KafkavizError:
+            return None
+        return in_one_start(told, self.clean, self.strange_names, first)
 
 
 def check(
@@ -165,7 +176,7 @@ def plan(
         broker,
         broker.partitions if partition is None else (broker.partition(partition),),
         is_whole,
-        _is_broker(broker),
+        not is_lone(broker) or _is_broker(broker),
         assumed,
         newest_ms(broker) if now_ms is None else now_ms,
         settings or open_settings(broker, assumed.version),
@@ -209,7 +220,7 @@ def newest_ms(broker: Broker) -> int:
 
 def compacted_partitions(broker: Broker) -> frozenset[tuple[str, int]]:
     """The topic-partitions that were compacted once, as cleaner-offset-checkpoint has them."""
-    path = broker.path / other_files.CLEANER_CHECKPOINT
+    path = broker.path / CLEANER_CHECKPOINT
     try:
         return frozenset(checkpoint.parse_offsets(file.read_text(path))) if path.exists() else frozenset()
     except KafkavizError:
@@ -229,8 +240,10 @@ def _is_broker(broker: Broker) -> bool:
 def _of_broker(planned: Plan) -> Iterator[Finding]:
     """The findings about the broker directory itself, if that is checked."""
     if planned.is_whole and planned.has_broker:
-        for checks in (other_files, state, cost):
-            yield from checks.of_broker(planned.broker, planned.version.version)
+        version = planned.version.version
+        yield from other_files.of_broker(planned.broker, version, planned.strange_names)
+        yield from state.of_broker(planned.broker, version)
+        yield from cost.of_broker(planned.broker, version)
 
 
 def _foretold(planned: Plan) -> Restart | None:

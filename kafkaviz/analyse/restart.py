@@ -10,21 +10,22 @@ from kafkaviz.format import names
 from kafkaviz.log import file, metadata_log
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import FileInfo
-from kafkaviz.log.metadata_log import Image
+from kafkaviz.log.metadata_log import DIRECTORY, Image
 from kafkaviz.log.partition import METADATA_FILE, Offsets, Partition
 from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.simulate.config import IndexConfig, profile
 from kafkaviz.simulate.loading import Watch
+from kafkaviz.simulate.own_files import OwnFiles, own_steps
 from kafkaviz.simulate.restart import Restart, Step, joined, restart, steps_of
 from kafkaviz.simulate.stored import StoredFile, StoredLog
 
 __all__ = [
-    "ConfigOf", "Log", "Restart", "Step", "all_logs", "configs", "foretell", "foretell_partition", "joined", "log_of", "steps",
-    "strange_directories",
+    "ConfigOf", "Log", "Restart", "Step", "all_logs", "before", "configs", "foretell", "foretell_partition", "joined", "log_of",
+    "own_files", "steps", "strange_directories",
 ]  # fmt: skip
 
 NEWEST: Release = (4, 3, 1)
-NO_PARTITIONS = {"remote-log-index-cache"}  # the cache of tiered storage, which LogManager passes over
+OWN_BYTES = 16 << 20  # of a broker directory's own file; more is not read
 
 ConfigOf = Callable[[Partition], IndexConfig]
 
@@ -49,7 +50,8 @@ def foretell(
     settings = open_settings(broker, release) if config_of is None else None
     known = image or (settings.image if settings else metadata_log.image(broker))
     logs = all_logs(broker, config_of or configs(settings), release, known)
-    return restart(map(stored, logs), broker.clean, profile(release), strange_directories(broker.path), watch)
+    strange = strange_directories(broker.path)
+    return restart(map(stored, logs), broker.clean, profile(release), strange, watch, before(broker, release))
 
 
 def foretell_partition(
@@ -71,6 +73,18 @@ class Log:
     recovery_point: int = 0
     log_start_offset: int = 0
     stray: str | None = None
+
+
+def before(broker: Broker, release: Release = NEWEST) -> tuple[Step, ...]:
+    """What the directory's own files bring about, before the first log is loaded. CannotOpen."""
+    return own_steps(own_files(broker), profile(release))
+
+
+def own_files(broker: Broker) -> OwnFiles:
+    """The files that a start reads first. CannotOpen."""
+    found = (broker.path / name for name in (names.META_PROPERTIES, names.BOOTSTRAP))
+    contents = (file.read(path, 0, OWN_BYTES) if os.path.lexists(path) else None for path in found)
+    return OwnFiles(*contents, any(one.directory == DIRECTORY for one in broker.partitions))
 
 
 def log_of(broker: Broker, partition: Partition, config: IndexConfig) -> Log:
@@ -106,7 +120,7 @@ def stray(partition: Partition, image: Image, release: Release) -> str | None:
 
     Told of directories that hold the whole cluster's metadata alone; which broker a replica belongs to is not looked at.
     """
-    if release < (4, 0) or partition.state != "current" or partition.directory == metadata_log.DIRECTORY:
+    if release < (4, 0) or partition.state != "current" or partition.directory == DIRECTORY:
         return None
     if not image.topic_ids or image.problems:
         return None
@@ -121,7 +135,7 @@ def strange_directories(root: Path) -> Iterator[str]:
     """Directories that LogManager takes for partitions though their names are none; it refuses to start on them."""
     with file.failing_kindly(root), os.scandir(root) as entries:
         found = sorted(entry.name for entry in entries if entry.is_dir())
-    yield from (name for name in found if name not in NO_PARTITIONS and not names.parse_directory(name))
+    yield from (name for name in found if name not in names.NO_PARTITIONS and not names.parse_directory(name))
 
 
 def _checkpoints(broker: Broker, partition: Partition) -> Offsets:

@@ -110,7 +110,7 @@ def _start(health: "Health") -> Iterator[str]:
         return
     yield f"the next start ({how}) WILL FAIL:"
     for step in restart.failures:
-        yield from _wrapped("", f"{step.partition}: {step.error or step.why}", "  ")
+        yield from _wrapped("", f"{step.partition or BROKER}: {step.error or step.why}", "  ")
         yield from _wrapped("", step.way_out or "", "    ")
 
 

@@ -10,6 +10,12 @@ from dataclasses import dataclass
 MAX_OFFSET = 2**63 - 1
 MAX_PARTITION = 2**31 - 1
 
+METADATA_TOPIC = "__cluster_metadata"  # KRaft's own log: loaded by itself, before all others
+# what lies in a broker directory beside its topic-partitions; the three offset checkpoints are log.broker.CHECKPOINTS
+META_PROPERTIES, CLEAN_SHUTDOWN, BOOTSTRAP, LOCK = "meta.properties", ".kafka_cleanshutdown", "bootstrap.checkpoint", ".lock"
+CLEANER_CHECKPOINT = "cleaner-offset-checkpoint"
+NO_PARTITIONS = ("remote-log-index-cache",)  # the cache of tiered storage, which LogManager passes over
+
 # LogFileUtils and Snapshots in Kafka 4.3; [0-9] because \d would take digits of other scripts
 _SEGMENT = re.compile(r"([0-9]{20})\.(log|index|timeindex|txnindex|snapshot)(?:\.(deleted|cleaned|swap))?")
 _CHECKPOINT = re.compile(r"([0-9]{20})-([0-9]{10})(?:-[^.]+(?=\.checkpoint\.part))?\.(checkpoint)(?:\.(deleted|part))?")

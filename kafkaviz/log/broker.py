@@ -9,19 +9,18 @@ from pathlib import Path
 
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import checkpoint, names
+from kafkaviz.format.names import BOOTSTRAP, CLEAN_SHUTDOWN, CLEANER_CHECKPOINT, LOCK, META_PROPERTIES
 from kafkaviz.log import archive, file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Offsets, Partition, open_partition
 
-META_PROPERTIES = "meta.properties"
-CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 MARKER_BYTES = 1 << 16  # of the clean marker; what it holds is a line
 CHECKPOINTS = {  # LogManager, 4.3.1: each maps a topic-partition to an offset
     "log_start": "log-start-offset-checkpoint",
     "high_watermark": "replication-offset-checkpoint",
     "recovery_point": "recovery-point-offset-checkpoint",
 }
-OWN_FILES = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values(), "cleaner-offset-checkpoint", "bootstrap.checkpoint", ".lock")
+OWN_FILES = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values(), CLEANER_CHECKPOINT, BOOTSTRAP, LOCK)
 
 
 @dataclass(frozen=True)
@@ -30,11 +29,17 @@ class Problem:
 
     path: Path  # of the file or directory itself
     what: str
+    kind: str = field(default="", compare=False)  # CannotOpen's, where the system did not let it be read; "": its bytes are wrong
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether nothing is known of what is in it."""
+        return bool(self.kind)
 
     @classmethod
     def of(cls, path: Path, fault: KafkavizError) -> "Problem":
         """What a fault says of this path, without saying the path again."""
-        return cls(path, getattr(fault, "what", str(fault)))
+        return cls(path, getattr(fault, "what", str(fault)), getattr(fault, "kind", ""))
 
 
 @dataclass(frozen=True)

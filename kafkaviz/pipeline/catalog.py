@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.findings import Told
 
 NAME = "_catalog.json"
-FORMAT = 3
+FORMAT = 4
 AGAIN = "run kafkaviz ingest --full"
 Stamp = tuple[int, int]  # a file's size in bytes and its mtime in ns
 

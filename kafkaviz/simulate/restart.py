@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kafkaviz.format import names
+from kafkaviz.format.names import METADATA_TOPIC
+from kafkaviz.simulate import cluster_snapshot
 from kafkaviz.simulate.config import IndexConfig, Profile
 from kafkaviz.simulate.loading import Loading, Watch
 from kafkaviz.simulate.recovery import NEWEST, Raised
@@ -20,7 +22,6 @@ from kafkaviz.simulate.stored import StoredLog
 
 __all__ = ["ACTIONS", "CAUSES", "Restart", "Step", "joined", "restart", "steps_of"]
 
-METADATA_TOPIC = "__cluster_metadata"  # KRaft's own log: loaded by itself, before all others
 KAFKA = "org.apache.kafka.common.KafkaException"
 
 
@@ -47,15 +48,17 @@ class Restart:
 
 def restart(
     logs: Iterable[StoredLog], clean: bool, of: Profile = NEWEST, strange_names: Iterable[str] = (), watch: Watch | None = None,
+    before: Iterable[Step] = (),
 ) -> Restart:
     """What a start does to these partition directories, in the order given, the metadata log first.
 
     clean: the marker of a clean stop is there. strange_names: directories whose names are no topic-partition. watch(directory, base
-    offset, Recovered) is told of each segment that is recovered. One log is in memory at a time, as far as recovery.recover says.
+    offset, Recovered) is told of each segment that is recovered.
+    before: own_files.own_steps. One log is in memory at a time, as far as recovery.recover says.
     """
     logs, refused = sorted(logs, key=lambda log: not is_metadata(log.directory)), list(strange_names)
     loaded = [log for log in logs if is_metadata(log.directory) or not refused]
-    return joined([(log.directory, steps_of(log, clean, of, watch)) for log in loaded], clean, refused)
+    return joined([(log.directory, steps_of(log, clean, of, watch)) for log in loaded], clean, refused, before)
 
 
 def steps_of(log: StoredLog, clean: bool, of: Profile = NEWEST, watch: Watch | None = None) -> tuple[Step, ...]:
@@ -63,14 +66,17 @@ def steps_of(log: StoredLog, clean: bool, of: Profile = NEWEST, watch: Watch | N
     return _metadata_steps(log, of, watch) if is_metadata(log.directory) else tuple(_log_steps(log, clean, of, watch))
 
 
-def joined(steps: Iterable[tuple[str, Sequence[Step]]], clean: bool, strange_names: Iterable[str] = ()) -> Restart:
+def joined(
+    steps: Iterable[tuple[str, Sequence[Step]]], clean: bool, strange_names: Iterable[str] = (), before: Iterable[Step] = ()
+) -> Restart:
     """The start as a whole, from the steps of each directory; they come with its name, in the order of the names.
 
-    The metadata log is loaded first. Where a name is strange, no other log is loaded.
+    before: what the directory's own files bring about, which are read first (own_files); where they end the start, the other steps
+    are those of the next one, once they are mended. The metadata log is loaded first. Where a name is strange, no other log is.
     """
     told = sorted(steps, key=lambda one: not is_metadata(one[0]))
     refused = [_refused(name) for name in strange_names]
-    done = [step for directory, of_log in told if is_metadata(directory) for step in of_log] + refused
+    done = [*before, *(step for directory, of_log in told if is_metadata(directory) for step in of_log), *refused]
     if not refused:
         others = [(directory, of_log) for directory, of_log in told if not is_metadata(directory)]
         done += [step for _, of_log in others for step in of_log]
@@ -85,8 +91,9 @@ def is_metadata(directory: str) -> bool:
 
 
 def _metadata_steps(log: StoredLog, of: Profile, watch: Watch | None) -> tuple[Step, ...]:
-    """KafkaRaftLog opens its log as one that was not stopped cleanly, with the recovery point and the log start 0."""
-    return Loading(StoredLog(log.directory, log.files, IndexConfig()), False, of, "metadata-log", watch).run()
+    """KafkaRaftLog opens its log as one not stopped cleanly, with the recovery point and the log start 0; then its snapshot is read."""
+    steps = Loading(StoredLog(log.directory, log.files, IndexConfig()), False, of, "metadata-log", watch).run()
+    return (*steps, *cluster_snapshot.steps(log))
 
 
 def _log_steps(log: StoredLog, clean: bool, of: Profile, watch: Watch | None) -> list[Step]:

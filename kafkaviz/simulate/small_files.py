@@ -39,10 +39,10 @@ def partition_metadata_fault(data: bytes, path: str) -> Raised | None:
         return _unreadable(path)
     if len(values) == 1:
         return NULL_POINTER
-    return _unreadable(path) if values[1] is None else _id_fault(values[1], path)
+    return _unreadable(path) if values[1] is None else id_fault(values[1], path)
 
 
-def _id_fault(name: str, path: str) -> Raised | None:
+def id_fault(name: str, path: str) -> Raised | None:
     """What Uuid.fromString throws, or what follows for the id of all zeros."""
     if len(name) > ID_CHARACTERS:
         return Raised(ILLEGAL_ARGUMENT, f"Input string with prefix `{name[:ID_CHARACTERS]}` is too long to be decoded as a base64 UUID")

@@ -60,6 +60,9 @@ CAUSES = {
     "index-too-large": "an index is larger than segment.index.bytes now allows",
     "leader-epochs-bad": "leader-epoch-checkpoint cannot be read",
     "partition-metadata-bad": "partition.metadata cannot be read",
+    "meta-properties": "meta.properties is missing, or says nothing that Kafka takes",
+    "bootstrap": "bootstrap.checkpoint cannot be read",
+    "snapshot-corrupt": "the newest snapshot of the cluster's metadata cannot be read",
     "log-corrupt": "a .log whose end cannot be read",
     "exception": "any other exception",
 }

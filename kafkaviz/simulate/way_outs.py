@@ -18,6 +18,15 @@ INDEX_TOO_LARGE = (
 )
 LEADER_EPOCHS = "restore the file from another replica, or move it away: the epochs of what is recovered are found again"
 PARTITION_METADATA = "write the file anew, the lines version: 0 and topic_id: ID with the id that the cluster knows the topic by"
+PROPERTIES = (
+    "write it anew: version=1, node.id as the broker's settings have it, and cluster.id as in the meta.properties of another broker; "
+    "directory.id is put in by the start"
+)
+BOOTSTRAP = "move the file away: a start does without it, and a controller whose log is not empty needs nothing of it"
+CLUSTER_SNAPSHOT = (
+    "copy __cluster_metadata-0, then move it away whole: the node fetches the cluster's metadata from the controllers again; of the last "
+    "controller restore it from a backup"
+)
 TXN_INDEX = "move this file and the .index of its segment out of the directory: without the .index, recovery builds both anew"
 BAD_OFFSET = (
     "copy the directory; a batch in the middle of this .log has a base offset that cannot be right, and no start gets past it: "

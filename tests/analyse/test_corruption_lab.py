@@ -1,5 +1,6 @@
 """Every fault of the list, put into a healthy directory: the doctor names it, in its file, and no other error."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
@@ -17,6 +18,7 @@ from kafkaviz.log.broker import open_broker
 from kafkaviz.units import file_stem
 from tests.analyse.lab import CRC_AT, PARTITIONS, Lab
 
+NO_START = re.compile("not start|refuses to start|offline|cannot be loaded|broker stops while")
 DAY_MS = 86_400_000
 FORETOLD = ("recovery-will-truncate", "recovery-will-rebuild", "recovery-will-delete", "recovery-will-fail")
 APPENDED = "append-time-0"
@@ -413,6 +415,11 @@ FAULTS = [
     Fault("checkpoint-unreadable", "bootstrap.checkpoint", lambda lab: lab.change(lab.path / "bootstrap.checkpoint", flipped_end)),
     Fault("checkpoint-unreadable", "__cluster_metadata-0/", lambda lab: lab.change(lab.files(METADATA, ".checkpoint")[-1], flipped_end)),
     Fault("meta-properties-bad", "meta.properties", lambda lab: lab.write(lab.path / "meta.properties", b"version=1\nnode.id=1\n")),
+    Fault("meta-properties-bad", "meta.properties", lambda lab: lab.write(lab.path / "meta.properties", b"junk\n")),
+    Fault("meta-properties-bad", "meta.properties", lambda lab: lab.write(lab.path / "meta.properties", b"\\u00x")),
+    Fault("meta-properties-bad", "meta.properties", lambda lab: (lab.path / "meta.properties").unlink()),
+    Fault("checkpoint-unreadable", "bootstrap.checkpoint", lambda lab: lab.write(lab.path / "bootstrap.checkpoint", b"x")),
+    Fault("checkpoint-unreadable", "bootstrap.checkpoint", lambda lab: lab.write(lab.path / "bootstrap.checkpoint", b"")),
     Fault("orphan-index", "clicks-none-0/00000000000000999999.index",
           lambda lab: lab.write(lab.path / PLAIN / f"{file_stem(999999)}.index", bytes(24))),
     Fault("leftover-deleted", "clicks-none-0/00000000000000000000.log.deleted", lambda lab: renamed(lab, ".deleted")),
@@ -479,6 +486,8 @@ def test_a_fault_is_named_and_no_other(fault, clean, tmp_path, baseline):
     assert all(fault.file in one.file for one in named)
     assert all(one.severity == CODES[fault.code].severity for one in named)
     assert all(one.evidence.found and one.consequence and one.next_step for one in named)
+    if health.restart and health.restart.starts:
+        assert [one.consequence for one in health.findings if NO_START.search(one.consequence)] == []
     others = [one for one in new if one.code not in (fault.code, *fault.also, *FORETOLD) and one.severity != "info"]
     assert [(one.code, one.file, one.message) for one in others] == []
 

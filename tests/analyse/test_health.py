@@ -181,6 +181,17 @@ def test_a_partition_without_its_broker(clean, tmp_path):
     assert [step for step in found.restart.steps if step.action != "keep"] == []
 
 
+def test_a_broker_directory_without_meta_properties_is_one(killed, tmp_path):
+    """It was not stopped cleanly, whatever is missing; only a partition that was opened by itself may have no broker around it."""
+    copy = Path(shutil.copytree(killed, tmp_path / "kafka"))
+    before = alarms(check(copy))
+    (copy / "meta.properties").unlink()
+    found = check(copy)
+    assert alarms(found) - before == {("meta-properties-bad", "meta.properties"), ("recovery-will-fail", "meta.properties")}
+    assert alarms(found) >= before and ("unclean-shutdown", ".kafka_cleanshutdown") in before
+    assert (found.restart.clean, found.restart.starts) == (False, False)
+
+
 def test_one_broken_segment_hides_no_neighbour(clean, tmp_path):
     """A file that may not be read is a finding; the segments beside it are judged."""
     lab = Lab(clean, tmp_path / "kafka", ["orders-0"])
@@ -225,8 +236,10 @@ def test_findings_cross_to_another_process(damaged):
 def test_a_directory_that_may_not_be_read_is_a_finding(clean):
     """Its segments are not known, and that is said."""
     broker = open_broker(clean)
-    shut = replace(broker, problems=(Problem(clean / "orders-9", "may not be read"),))
-    found = [one for one in check(shut).findings if one.partition == "orders-9"]
+    shut = replace(broker, problems=(Problem(clean / "orders-9", "may not be read", "permission"),))
+    health_ = check(shut)
+    assert health_.restart is None  # the broker may read it
+    found = [one for one in health_.findings if one.partition == "orders-9"]
     assert [(one.code, one.severity) for one in found] == [("unknown-file", "warning")] and "may not be read" in found[0].message
 
 

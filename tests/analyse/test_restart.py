@@ -237,3 +237,72 @@ def test_a_directory_that_the_cluster_does_not_know_becomes_stray(clean, tmp_pat
     assert {one.partition for one in found.steps if one.cause == "becomes-stray"} == {"nulls-0", "epoch-zero-0"} and found.starts
     assert not [one for one in foretell(open_broker(tmp_path), release=(3, 9, 0)).steps if one.cause == "becomes-stray"]
     assert not [one for one in foretell(open_broker(clean)).steps if one.cause == "becomes-stray"]
+
+
+NONE_READABLE = "java.lang.RuntimeException: No readable meta.properties files found."
+SOUND = b"version=1\nnode.id=1\ncluster.id=made\ndirectory.id=ekArurFKRISu0Oyjh8h0sg\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        (SOUND, None),
+        (None, NONE_READABLE),
+        (b"junk", "java.util.NoSuchElementException: No value present"),
+        (b"\\u00x", NONE_READABLE),
+        (SOUND.replace(b"version=1", b"version=2"), NONE_READABLE),
+        (SOUND.replace(b"node.id=1", b"node.id=one"), NONE_READABLE),
+        (SOUND.replace(b"cluster.id", b"cluster"), NONE_READABLE),
+        (SOUND.replace(b"ekArurFKRISu0Oyjh8h0sg", b"ekAr"), NONE_READABLE),
+        (b"broker.id=1\ncluster.id=made\n", None),  # of ZooKeeper's times: version 0
+    ],
+)
+def test_meta_properties_that_kafka_does_not_take_end_the_start(copied, data, error):
+    """It is read before anything else, by MetaPropertiesEnsemble; the logs are told all the same."""
+    logs = foretell(open_broker(copied)).steps
+    (copied / "meta.properties").unlink()
+    if data is not None:
+        (copied / "meta.properties").write_bytes(data)
+    found = foretell(open_broker(copied))
+    assert [one.error for one in found.failures] == ([error] if error else []) and found.starts == (error is None)
+    assert tuple(one for one in found.steps if one.action != "fail") == logs
+    places = {(one.partition, one.file, one.cause, bool(one.way_out)) for one in found.failures}
+    assert places <= {(None, "meta.properties", "meta-properties", True)}
+
+
+def test_a_broker_of_zookeepers_times_writes_its_meta_properties_anew(copied):
+    """Before 4.0 there may be none, unless KRaft's own log lies there."""
+    (copied / "meta.properties").unlink()
+    assert foretell(open_broker(copied), release=(3, 6)).starts
+    (copied / METADATA).mkdir()
+    assert not foretell(open_broker(copied), release=(3, 6)).starts
+
+
+@pytest.mark.parametrize(
+    "change", [lambda data: b"x", lambda data: b"", lambda data: data[:100], lambda data: bytes(8) + b"\0\0\0\1" + bytes(9)]
+)
+def test_a_bootstrap_checkpoint_that_kafka_cannot_read_ends_the_start(copied, clean, change):
+    """BootstrapDirectory reads its records at every start, before the logs; whatever checksum they have."""
+    sound = (clean / "bootstrap.checkpoint").read_bytes()
+    (copied / "bootstrap.checkpoint").write_bytes(sound)
+    assert foretell(open_broker(copied)).starts
+    (copied / "bootstrap.checkpoint").write_bytes(change(sound))
+    (failure,) = foretell(open_broker(copied)).failures
+    assert (failure.partition, failure.file, failure.cause) == (None, "bootstrap.checkpoint", "bootstrap") and failure.error
+    (copied / "bootstrap.checkpoint").write_bytes(sound[:17] + bytes([sound[17] ^ 1]) + sound[18:])
+    assert foretell(open_broker(copied)).starts  # its checksum is wrong
+
+
+def test_a_damaged_snapshot_of_the_cluster_ends_the_start(copied, clean):
+    """The newest alone is read, and its checksums are looked at."""
+    shutil.copytree(clean / METADATA, copied / METADATA)
+    newest = max((copied / METADATA).glob("*.checkpoint"))
+    sound = newest.read_bytes()
+    newest.with_name("00000000000000000000-0000000000.checkpoint").write_bytes(b"older, and not read")
+    assert foretell(open_broker(copied)).starts
+    newest.chmod(0o600)
+    newest.write_bytes(sound[:-1] + bytes([sound[-1] ^ 1]))
+    (failure,) = foretell(open_broker(copied)).failures
+    assert failure.cause == "snapshot-corrupt" and "Record is corrupt (stored crc = " in failure.error
+    newest.write_bytes(sound + b"more")
+    assert [one.cause for one in foretell(open_broker(copied)).failures] == ["snapshot-corrupt"]

@@ -16,29 +16,30 @@ from kafkaviz.analyse.checks.facts import MOST_RUNS, Facts, and_more, listed
 from kafkaviz.analyse.checks.summary import Summary
 from kafkaviz.analyse.checks.transactions import Begun, Marker
 from kafkaviz.analyse.finding import Evidence, Finding, Version, finding
+from kafkaviz.analyse.restart import NEWEST, Step, before
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint, names, producer_snapshot, txn_index
 from kafkaviz.format.deep_scan import DeepScan
+from kafkaviz.format.names import BOOTSTRAP, CLEANER_CHECKPOINT, META_PROPERTIES
 from kafkaviz.log import file
-from kafkaviz.log.broker import CHECKPOINTS, META_PROPERTIES, Broker, Problem
+from kafkaviz.log.broker import CHECKPOINTS, OWN_FILES, Broker, Problem
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import METADATA_FILE, Partition
 from kafkaviz.log.segment import Segment
+from kafkaviz.simulate import cluster_snapshot, own_files, small_files
 from kafkaviz.units import group, legible
 
 ENTRY_BYTES = txn_index.ENTRY.itemsize
 EPOCHS_FILE = "leader-epoch-checkpoint"
-CLEANER_CHECKPOINT = "cleaner-offset-checkpoint"
 PARTITION_FILES = (EPOCHS_FILE, METADATA_FILE, "quorum-state")
-BOOTSTRAP = "bootstrap.checkpoint"
-ROOT_FILES = (*CHECKPOINTS.values(), CLEANER_CHECKPOINT, META_PROPERTIES, ".lock", ".kafka_cleanshutdown", BOOTSTRAP)
-SKIPPED_DIRECTORIES = ("remote-log-index-cache",)
 LEFTOVERS = {"deleted": "leftover-deleted", "cleaned": "leftover-cleaned", "swap": "leftover-swap"}
-METADATA_TOPIC = "__cluster_metadata"
 CRC_AT = producer_snapshot.HEADER.fields["crc"][1]
 CRC_BYTES = producer_snapshot.CRC_START - CRC_AT
 SNAPSHOT_BYTES = 64 << 20  # a larger one is not read
+NOT_READ = "Nothing reads it while a newer one is there"
+SNAPSHOT_STEP = "Take it from another controller; if the log still begins at offset 0, move it away"
+BOOTSTRAP_STEP = "Move it away: a node that has started once needs nothing of it"
 
 
 # ---- one segment
@@ -274,7 +275,7 @@ def _epochs(partition: Partition, summaries: Sequence[Summary], facts: Facts) ->
     for (epoch, start), (later, start_later) in pairwise(epochs):
         if later <= epoch or start_later <= start:
             message = f"epoch {later} from offset {group(start_later)} follows epoch {epoch} from offset {group(start)}"
-            yield facts.found("leader-epoch-bad", EPOCHS_FILE, message, Evidence(message, "epochs and offsets that grow"))
+            yield _wrong_epochs(message, Evidence(message, "epochs and offsets that grow"), facts)
             return
     yield from _epochs_beside_log(epochs, summaries, facts)
 
@@ -293,11 +294,17 @@ def _epochs_beside_log(epochs: list[tuple[int, int]], summaries: Sequence[Summar
                 place = f"byte {group(position)} of {told.segment.name}.log"
                 message = f"{EPOCHS_FILE} {said}; the batch of offset {group(offset)} is of it ({place})"
                 evidence = Evidence(said, f"epoch {epoch} from offset {group(offset)} or before")
-                yield facts.found("leader-epoch-bad", EPOCHS_FILE, message, evidence)
+                yield _wrong_epochs(message, evidence, facts)
                 return
     if epochs[-1][1] > end:
         message = f"epoch {epochs[-1][0]} begins at offset {group(epochs[-1][1])}, behind the log's end {group(end)}"
-        yield facts.found("leader-epoch-bad", EPOCHS_FILE, message, Evidence(message, f"an offset up to {group(end)}"))
+        yield _wrong_epochs(message, Evidence(message, f"an offset up to {group(end)}"), facts)
+
+
+def _wrong_epochs(message: str, evidence: Evidence, facts: Facts) -> Finding:
+    """Of a file that Kafka reads, and should not believe."""
+    consequence = "A start takes them as they are; wrong epochs make followers truncate at wrong offsets"
+    return facts.found("leader-epoch-bad", EPOCHS_FILE, message, evidence, consequence=consequence)
 
 
 def _metadata(partition: Partition, facts: Facts) -> Iterator[Finding]:
@@ -308,7 +315,9 @@ def _metadata(partition: Partition, facts: Facts) -> Iterator[Finding]:
     except CorruptBytes as fault:
         message = f"byte {fault.position}: {fault.what}"
         evidence = Evidence(fault.what, "version: 0, topic_id: 22 characters")
-        yield facts.found("partition-metadata-bad", METADATA_FILE, message, evidence, fault.position)
+        refused = small_files.partition_metadata_fault(file.read(partition.path / METADATA_FILE), METADATA_FILE)
+        consequence = "" if refused else "Kafka looks at the values alone, and reads them all the same"
+        yield facts.found("partition-metadata-bad", METADATA_FILE, message, evidence, fault.position, consequence=consequence)
     except KafkavizError as fault:
         yield unreadable(METADATA_FILE, fault, facts)
 
@@ -318,7 +327,9 @@ def _others(partition: Partition, facts: Facts) -> Iterator[Finding]:
     for found in partition.others:
         name = names.parse_file(found.name)
         if name and name.kind == "checkpoint" and not name.suffix:
-            yield from _cluster_snapshot(found.path, facts.partition, facts.version)
+            is_newest = found.name == cluster_snapshot.newest(one.name for one in partition.others)
+            consequence = "The node does not start: it reads its newest snapshot first" if is_newest else NOT_READ
+            yield from _cluster_snapshot(found.path, facts.partition, facts.version, consequence, SNAPSHOT_STEP)
         elif name and name.suffix in LEFTOVERS:
             evidence = Evidence(f"the suffix .{name.suffix}", "no such file")
             message = f"{found.name}: {group(found.size_bytes)} bytes"
@@ -330,22 +341,30 @@ def _others(partition: Partition, facts: Facts) -> Iterator[Finding]:
 # ---- the broker directory
 
 
-def of_broker(broker: Broker, version: Version) -> Iterator[Finding]:
-    """The files and directories of the broker directory itself."""
+def of_broker(broker: Broker, version: Version, strange_names: Sequence[str] = ()) -> Iterator[Finding]:
+    """The files and directories of the broker directory itself; strange_names: directories that no start accepts."""
     for name in (*CHECKPOINTS.values(), CLEANER_CHECKPOINT):
         yield from _checkpoint(broker.path / name, version)
-    yield from _properties(broker, version)
-    yield from _cluster_snapshot(broker.path / BOOTSTRAP, None, version)
-    yield from (_unreadable_directory(one, version) for one in broker.problems if one.path.name not in ROOT_FILES)
+    ends = _ends(broker, version)
+    yield from _properties(broker, "meta-properties" in ends, version)
+    yield from _bootstrap(broker.path / BOOTSTRAP, ends.get("bootstrap"), version)
+    yield from (_strange(legible(name), version) for name in strange_names)
+    yield from (_unreadable_directory(one, version) for one in broker.problems if one.path.name not in OWN_FILES)
     with file.failing_kindly(broker.path), os.scandir(broker.path) as entries:
-        found = sorted(((entry.name, entry.is_dir()) for entry in entries), key=lambda one: one[0])
-    for name, is_directory in found:
-        if is_directory and name not in SKIPPED_DIRECTORIES and not names.parse_directory(name):
-            shown = legible(name)
-            evidence = Evidence(shown, "TOPIC-NUMBER")
-            yield finding("directory-name-bad", f"{shown} is no topic-partition", evidence, file=shown, version=version)
-        if not is_directory and name.removesuffix(".tmp") not in ROOT_FILES:
-            yield _unknown(None, name, None, version)
+        found = sorted(entry.name for entry in entries if not entry.is_dir())
+    yield from (_unknown(None, name, None, version) for name in found if name.removesuffix(".tmp") not in OWN_FILES)
+
+
+def _ends(broker: Broker, version: Version) -> dict[str, Step]:
+    """Where the directory's own files end a start, by cause; nothing where they may not be read."""
+    try:
+        return {step.cause: step for step in before(broker, version or NEWEST)}
+    except CannotOpen:
+        return {}
+
+
+def _strange(shown: str, version: Version) -> Finding:
+    return finding("directory-name-bad", f"{shown} is no topic-partition", Evidence(shown, "TOPIC-NUMBER"), file=shown, version=version)
 
 
 def _unreadable_directory(problem: Problem, version: Version) -> Finding:
@@ -377,17 +396,27 @@ def _checkpoint(path: Path, version: Version) -> Iterator[Finding]:
         yield finding("checkpoint-unreadable", message, Evidence(what), file=path.name, position=position, version=version)
 
 
-def _cluster_snapshot(path: Path, partition: str | None, version: Version) -> Iterator[Finding]:
-    """A snapshot of the cluster's metadata: batch after batch, each with a checksum, the first and the last of control records."""
+def _bootstrap(path: Path, end: Step | None, version: Version) -> Iterator[Finding]:
+    """The metadata that the directory was formatted with: a start reads its records, and no checksum."""
     if not path.exists():
         return
+    consequence = f"The node does not start: {end.error}" if end else "A start looks at no checksum here, and believes what it reads"
+    found = list(_cluster_snapshot(path, None, version, consequence, BOOTSTRAP_STEP))
+    if end and not found:
+        evidence, place = Evidence(end.error, "a record that sets metadata.version"), (0, file.info(path).size_bytes)
+        found = [finding("checkpoint-unreadable", f"{path.name}: {end.error}", evidence, file=path.name, position=place[0],
+                         length=place[1], version=version, consequence=consequence, next_step=BOOTSTRAP_STEP)]  # fmt: skip
+    yield from found
+
+
+def _cluster_snapshot(path: Path, partition: str | None, version: Version, consequence: str, next_step: str) -> Iterator[Finding]:
+    """A snapshot of the cluster's metadata: batch after batch, each with a checksum, the first and the last of control records."""
     name = f"{partition}/{path.name}" if partition else path.name
-    consequence = "A node that loads the cluster's metadata from it fails; the controller's other nodes have the same snapshot"
 
     def told(message: str, evidence: Evidence, position: int, length: int) -> Finding:
         return finding(
             "checkpoint-unreadable", message, evidence, partition=partition, file=name, position=position, length=length, version=version,
-            consequence=consequence, next_step="Take it from another controller; if the log still begins at offset 0, move it away",
+            consequence=consequence, next_step=next_step,
         )  # fmt: skip
 
     size_bytes = file.info(path).size_bytes
@@ -404,15 +433,16 @@ def _cluster_snapshot(path: Path, partition: str | None, version: Version) -> It
         yield told(message, Evidence(f"{group(left)} bytes that are no batch", "whole batches up to the end"), scan.end.position, left)
 
 
-def _properties(broker: Broker, version: Version) -> Iterator[Finding]:
+def _properties(broker: Broker, ends_start: bool, version: Version) -> Iterator[Finding]:
+    """meta.properties, as a start takes it; without broker.id a broker of ZooKeeper's times goes by its settings."""
     path = broker.path / META_PROPERTIES
     problem = next((one for one in broker.problems if one.path == path), None)
-    keys = ("cluster.id", "node.id") if broker.properties.get("version") == "1" else ("broker.id",)
-    missing = [key for key in keys if key not in broker.properties]
-    if problem:
-        yield finding("meta-properties-bad", problem.what, Evidence(problem.what), file=META_PROPERTIES, version=version)
-    elif not path.exists():
-        yield finding("meta-properties-bad", "there is no meta.properties", Evidence("no file"), file=META_PROPERTIES, version=version)
-    elif missing:
-        message = f"it does not tell {' and '.join(missing)}"
-        yield finding("meta-properties-bad", message, Evidence(message, ", ".join(keys)), file=META_PROPERTIES, version=version)
+    kind, lacking = broker.properties.get("version", "0"), [one for one in ("broker.id", "cluster.id") if one not in broker.properties]
+    fault = problem.what if problem else own_files.properties_fault(file.read(path)) if path.exists() else "there is no meta.properties"
+    if not fault and kind == "0" and lacking:
+        fault = f"it does not tell {' and '.join(lacking)}"
+    if fault:
+        consequence = "" if ends_start else "A broker of ZooKeeper's times takes what is missing from its settings, and writes it down"
+        keys = "version=0, broker.id" if kind == "0" and not ends_start else "version=1, cluster.id, node.id"
+        found = "no file" if not path.exists() else fault
+        yield finding("meta-properties-bad", fault, Evidence(found, keys), file=META_PROPERTIES, version=version, consequence=consequence)

@@ -1,0 +1,50 @@
+"""The newest snapshot of the cluster's metadata, which a node reads before it follows the metadata log.
+
+As KRaftControlRecordStateMachine and RecordsIterator of Kafka 4.3.1: each batch's checksum is looked at, and one that is wrong ends
+the start. Of 00000000000000000200-0000000003.checkpoint and 00000000000000000900-0000000004.checkpoint the second alone is read.
+"""
+
+from collections.abc import Iterator
+
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import batch_records, names
+from kafkaviz.format.walk import walk
+from kafkaviz.simulate import way_outs
+from kafkaviz.simulate.recovery import Raised
+from kafkaviz.simulate.steps import Step
+from kafkaviz.simulate.stored import StoredFile, StoredLog
+
+CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
+READ_BYTES = 1 << 30  # a larger one is not looked through
+
+
+def newest(file_names: Iterator[str]) -> str | None:
+    """The name of the newest finished snapshot, or None."""
+    named = ((names.parse_file(name), name) for name in file_names)
+    found = [((one.base_offset, one.epoch), name) for one, name in named if one and (one.kind, one.suffix) == ("checkpoint", "")]
+    return max(found)[1] if found else None
+
+
+def steps(log: StoredLog) -> Iterator[Step]:
+    """The end of the start, where the newest snapshot is damaged."""
+    name = newest(file.name for file in log.files)
+    found = _fault(next(file for file in log.files if file.name == name)) if name else None
+    if found:
+        why = f"the newest snapshot of the cluster's metadata is damaged from byte {found[0]} on, which ends the start"
+        yield Step(
+            log.directory, None, "fail", "snapshot-corrupt", why, f"{log.directory}/{name}", error=found[1] and str(found[1]),
+            way_out=way_outs.CLUSTER_SNAPSHOT,
+        )  # fmt: skip
+
+
+def _fault(file: StoredFile) -> tuple[int, Raised | None] | None:
+    """(the byte from which it cannot be read, what Kafka throws, None where its words are not known), or None."""
+    data = memoryview(file.content(READ_BYTES))
+    batches, end = walk(data)
+    for row in batches:
+        position, size_bytes = int(row["position"]), int(row["size_bytes"])
+        try:
+            batch_records.ensure_valid(data[position : position + size_bytes])
+        except CorruptBytes as fault:
+            return position, Raised(CORRUPT_RECORD, fault.what)
+    return (end.position, None) if end.position < min(file.size_bytes, READ_BYTES) and file.size_bytes <= READ_BYTES else None

@@ -1,0 +1,116 @@
+"""The files of a broker directory that a start reads before its first log: meta.properties and bootstrap.checkpoint.
+
+As MetaPropertiesEnsemble, BootstrapDirectory and BatchFileReader of Kafka 4.3.1. A directory without a meta.properties that can be
+read counts as not there; of bootstrap.checkpoint every record is read, and no checksum is looked at: "x" holds no metadata.version,
+so the start ends.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import batch, batch_records, checkpoint, metadata
+from kafkaviz.format.names import BOOTSTRAP, META_PROPERTIES
+from kafkaviz.format.walk import walk
+from kafkaviz.simulate import small_files, way_outs
+from kafkaviz.simulate.config import Profile
+from kafkaviz.simulate.recovery import Raised
+from kafkaviz.simulate.steps import Step
+
+RUNTIME = "java.lang.RuntimeException"
+CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
+NONE_READABLE = Raised(RUNTIME, "No readable meta.properties files found.")
+NO_CLUSTER = Raised("java.util.NoSuchElementException", "No value present")
+WITHOUT_ZOOKEEPER, WITH_BOOTSTRAP = (4, 0), (3, 3)
+ONLY_ONE = "a broker that has no other log directory does not start"
+_NUMBER = re.compile("[+-]?[0-9]{1,10}")
+
+
+@dataclass(frozen=True)
+class OwnFiles:
+    """Their bytes, None where there is no file; has_metadata_log: KRaft's own log lies in the directory."""
+
+    meta_properties: bytes | None
+    bootstrap: bytes | None = None
+    has_metadata_log: bool = False
+
+
+def own_steps(files: OwnFiles, of: Profile) -> tuple[Step, ...]:
+    """Where these files end a start; nothing where they do not."""
+    is_kraft = of.release >= WITHOUT_ZOOKEEPER or files.has_metadata_log
+    steps = list(_properties(files.meta_properties, is_kraft))
+    if is_kraft and of.release >= WITH_BOOTSTRAP and files.bootstrap is not None:
+        steps += _bootstrap(files.bootstrap)
+    return tuple(steps)
+
+
+def properties_fault(data: bytes) -> str | None:
+    """What MetaProperties does not take of a meta.properties, or None."""
+    try:
+        found = checkpoint.parse_properties(data)
+    except CorruptBytes as fault:
+        return fault.what
+    version = found.get("version", "0")
+    if version not in ("0", "1"):
+        return f"version {version} is none that Kafka knows"
+    name = "node.id" if version == "1" else "broker.id"
+    lacking = [one for one in ("cluster.id", "node.id") if version == "1" and one not in found]
+    if lacking:
+        return f"it does not tell {' and '.join(lacking)}"
+    if name in found and not (_NUMBER.fullmatch(found[name]) and -(1 << 31) <= int(found[name]) < 1 << 31):
+        return f"{name} {found[name]!r} is no number"
+    if "directory.id" in found and small_files.id_fault(found["directory.id"], META_PROPERTIES):
+        return f"directory.id {found['directory.id']!r} is no id"
+    return None
+
+
+def bootstrap_fault(data: bytes) -> Raised | None:
+    """What reading a bootstrap.checkpoint throws, or None."""
+    batches, end = walk(data)
+    set_features = set()
+    for row in batches[~batch.is_control(batches)]:
+        position, size_bytes = int(row["position"]), int(row["size_bytes"])
+        records, fault = batch_records.until_fault(data[position : position + size_bytes])
+        for record in records:
+            try:
+                found = metadata.decode(record.value)
+            except CorruptBytes:
+                return Raised(RUNTIME, f"unable to deserialize record at offset {record.offset}")
+            if found.type.name == metadata.FEATURE_LEVEL:
+                set_features.add(found.values["name"])
+        if fault:
+            return Raised("org.apache.kafka.common.InvalidRecordException", fault.what)
+    if end.reason == "bad-length":
+        size = int.from_bytes(data[end.position + batch.LENGTH_END - 4 : end.position + batch.LENGTH_END], "big", signed=True)
+        return Raised(CORRUPT_RECORD, f"Found record size {size} smaller than minimum record overhead (14) in file {BOOTSTRAP}.")
+    if "metadata.version" not in set_features:
+        source = f"the binary bootstrap metadata file: {BOOTSTRAP}"
+        return Raised(RUNTIME, f"No FeatureLevelRecord for metadata.version was found in the bootstrap metadata from {source}")
+    return None
+
+
+def _properties(data: bytes | None, is_kraft: bool) -> Iterator[Step]:
+    if data is None:
+        if is_kraft:
+            yield _unknown_node(f"there is no {META_PROPERTIES}: {ONLY_ONE}", NONE_READABLE)
+        return
+    fault = properties_fault(data)
+    if fault:
+        yield _unknown_node(f"{META_PROPERTIES} says nothing to Kafka ({fault}): {ONLY_ONE}", NONE_READABLE)
+    elif is_kraft and "cluster.id" not in checkpoint.parse_properties(data):
+        yield _unknown_node(f"{META_PROPERTIES} does not tell cluster.id, which ends the start", NO_CLUSTER)
+
+
+def _unknown_node(why: str, raised: Raised) -> Step:
+    return _fail("meta-properties", META_PROPERTIES, why, raised, way_outs.PROPERTIES)
+
+
+def _bootstrap(data: bytes) -> Iterator[Step]:
+    raised = bootstrap_fault(data)
+    if raised:
+        yield _fail("bootstrap", BOOTSTRAP, f"reading {BOOTSTRAP} ends with an exception, which ends the start", raised, way_outs.BOOTSTRAP)
+
+
+def _fail(cause: str, name: str, why: str, raised: Raised, way_out: str) -> Step:
+    return Step(None, None, "fail", cause, why, name, error=str(raised), way_out=way_out)
