@@ -6,11 +6,12 @@ import os
 import sys
 from collections.abc import Sequence
 
-from kafkaviz.commands import INTERRUPTED, output
+from kafkaviz.commands import INTERRUPTED
+from kafkaviz.commands.printing import output
 from kafkaviz.errors import KafkavizError
 
 # Each is a module of kafkaviz.commands that imports only argparse at its top: `kafkaviz --help` reads them all.
-COMMANDS = ("app", "check", "dump", "ingest", "lookup", "warm")
+COMMANDS = ("app", "check", "dump", "ingest", "lookup", "rebuild", "warm")
 USAGE_OR_INPUT = 2
 NO_READER = 128 + 13  # as a shell tells of SIGPIPE
 

@@ -52,6 +52,17 @@ def open_index(path: Path, version: str, as_is: bool = False) -> tuple[str, Serv
     return partition.directory, ServedSegment(name.base_offset, log, **{name.kind: serving.of_file(found)})
 
 
+def open_segments(path: Path) -> tuple[Partition, int | None]:
+    """(the partition, the base offset of its one .log that the path names): a partition directory, an archive of one, or a .log."""
+    path, told = _unpacked(path), "give a partition directory or a .log"
+    if archive.is_archive(path) or path.is_dir():
+        return _partition(path), None
+    name = _file_name(path)
+    if (name.kind, name.suffix) != ("log", ""):
+        raise CannotOpen(path, "is no .log of a segment in use", told, kind="not-kafka")
+    return _around(path), name.base_offset
+
+
 def _alone(partition: Partition, base_offset: int, version: str, as_is: bool) -> ServedLog:
     """One segment as if there were no other; a log start within it counts."""
     segment = partition.segment(base_offset, _plain_state(partition, base_offset))

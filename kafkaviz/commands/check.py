@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafkaviz.commands import output
+from kafkaviz.commands.printing import output
 
 if TYPE_CHECKING:
     from kafkaviz.analyse.health import Finding, Health

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from kafkaviz.commands import INTERRUPTED, output
+from kafkaviz.commands import INTERRUPTED
+from kafkaviz.commands.printing import output
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.catalog import CatalogInfo

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from kafkaviz.commands import output
+from kafkaviz.commands.printing import output
 
 EPILOG = """\
 The bytes are read as a broker would serve them: in a broker directory that was not stopped cleanly, segments that reach above the

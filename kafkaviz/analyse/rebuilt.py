@@ -1,0 +1,86 @@
+"""What a rebuild of indexes on disk starts from: the partition, which of its segments, and the settings its log is run with."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kafkaviz import config_def
+from kafkaviz.analyse import lookup_paths, rolled
+from kafkaviz.analyse.infer import roll_reasons
+from kafkaviz.analyse.restart import Log, stored
+from kafkaviz.config_def import Release
+from kafkaviz.errors import CannotOpen, KafkavizError, RefusedSetting
+from kafkaviz.format import names
+from kafkaviz.log.broker import META_PROPERTIES, open_broker
+from kafkaviz.log.metadata_log import DIRECTORY, Image
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.settings import Settings, Sourced, open_settings
+from kafkaviz.simulate.config import IndexConfig
+from kafkaviz.simulate.rebuilding import Rebuilt
+from kafkaviz.simulate.stored import StoredLog
+
+SETTINGS = ("index.interval.bytes", "segment.index.bytes")
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is built anew.
+
+    base_offsets: of the segments, those of all or that of the one .log. settings: the two of SETTINGS, with where each came from.
+    """
+
+    partition: Partition
+    base_offsets: tuple[int, ...]
+    settings: tuple[Sourced, ...]
+
+    @property
+    def root(self) -> Path:
+        """The directory that nothing is written into: the broker's around the partition, or that of the partition."""
+        around = self.partition.path.parent
+        return around if (around / META_PROPERTIES).exists() else self.partition.path
+
+    def log(self) -> StoredLog:
+        """The partition directory as plain values."""
+        return stored(Log(self.partition, IndexConfig(*(int(one.value) for one in self.settings))))
+
+    def roll_reasons(self, built: Sequence[Rebuilt]) -> list[str | None]:
+        """Why each rebuilt segment was rolled, as infer.roll_reasons words it; None where none is seen."""
+        try:
+            if len(self.base_offsets) != len(self.partition.live):
+                return [rolled.roll_reason(self.partition, base) for base in self.base_offsets]
+            return roll_reasons([
+                replace(
+                    rolled.glance(segment), log_bytes=one.found.valid_bytes, max_timestamp_ms=one.found.max_timestamp_ms,
+                    offset_entries=len(one.found.offset_entries), time_entries=len(one.found.time_entries),
+                )
+                for segment, one in zip(self.partition.live, built, strict=True)
+            ])  # fmt: skip
+        except KafkavizError:
+            return [None] * len(built)
+
+
+def open_source(path: Path, release: Release, typed: Mapping[str, str]) -> Source:
+    """The segments of a partition directory, an archive of one, or a .log.
+
+    typed: settings by a topic's or a broker's name, as a person gave them; RefusedSetting for one that no index depends on, or
+    whose value Kafka refuses. CannotOpen for a path that is none of these.
+    """
+    for name, text in typed.items():
+        if config_def.setting(name).name not in SETTINGS:
+            raise RefusedSetting(name, text, f"the indexes depend on {' and '.join(SETTINGS)} alone")
+        config_def.parse(name, text, release)
+    partition, base_offset = lookup_paths.open_segments(path)
+    if not partition.live:
+        raise CannotOpen(partition.path, "holds no .log", kind="missing")
+    settings = _settings(partition, release, typed)
+    bases = tuple(one.base_offset for one in partition.live) if base_offset is None else (base_offset,)
+    return Source(partition, bases, tuple(settings.find(partition.topic, name) for name in SETTINGS))
+
+
+def _settings(partition: Partition, release: Release, typed: Mapping[str, str]) -> Settings:
+    """Those of the broker directory around the partition, if it lies in one; else what was typed, and Kafka's defaults."""
+    if not names.parse_directory(partition.directory):
+        return Settings(release, Image(), typed=dict(typed))
+    metadata = partition.path.parent / DIRECTORY
+    has_metadata = any(metadata.glob("*.log"))
+    return open_settings(open_broker(metadata if has_metadata else partition.path), release, typed)
