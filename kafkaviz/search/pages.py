@@ -1,0 +1,278 @@
+"""Which memory pages of an index a search touches while the index grows, and which of them have gone cold by then.
+
+KAFKA-6432. An index is mapped into memory page by page. A reader at the log's end looks its offset up after every append; plain
+bisection then reads the middle of the index, its three quarters and so on, and all of these move on as it grows: on to pages that
+nobody has read for long. With the last entries tried first (kafkaviz.search.slots) only the newest pages are read.
+
+Time is counted in bytes appended to this log. A page that was not touched for `cold_after_bytes` of them has left the page cache, a
+list from which the page unused for longest goes first: the cache is turned over once in that time. With 512 entries a page and 13
+full pages, a plain search for the end reads page 0, then 6, 9, 11 and 12; page 6 was the middle one since the 6145th entry.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkaviz.binary.compiled import njit
+from kafkaviz.search import slots
+from kafkaviz.search.slots import PAGE_BYTES, WARM_BYTES
+
+UNIFORM, EXPONENTIAL, FIXED = "uniform", "exponential", "fixed"
+TAIL, LAGGARD = 0, 1
+KEPT = 20_000  # faults that are told one by one; all are counted
+NEVER = -1
+FAULT = np.dtype([("entries", np.int64), ("page", np.int64), ("idle_bytes", np.int64), ("reader", np.int8)])
+
+
+@dataclass(frozen=True)
+class Growth:
+    """An index that grows entry by entry. gap_bytes: of the log between two of them; counted_from: entries before that only warm up."""
+
+    entries: int
+    gap_bytes: int = 4608
+    entry_bytes: int = 8
+    counted_from: int = 0
+
+    @property
+    def clock(self) -> np.ndarray:
+        """(entries,) int64: the log's bytes when each entry is written."""
+        return np.arange(1, self.entries + 1, dtype=np.int64) * self.gap_bytes
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The page cache. read_around_bytes: what the kernel reads around a page that is not there; 0 for that page alone."""
+
+    page_bytes: int = PAGE_BYTES
+    cold_after_bytes: int = 16_000_000
+    read_around_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Readers:
+    """Who looks offsets up: one lookup every `appends_a_lookup`, at the end or, a share of them, further back.
+
+    lag: how far back. "uniform": anywhere in the index; "exponential": lag_entries on average; "fixed": always lag_entries.
+    """
+
+    laggard_share: float = 0.0
+    lag: str = UNIFORM
+    lag_entries: int = 0
+    appends_a_lookup: int = 1
+    seed: int = 6432
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What a growth did, counted from `counted_from` on but for the image.
+
+    lookups, faults, pages_read: of readers at the tail, and of laggards. touched, faulted: the image, (pages, columns) counts,
+    column c the growth from c / columns of all entries on. first_faults: up to KEPT of them, FAULT each, in order.
+    """
+
+    entries: int
+    pages: int
+    grown_pages: float
+    lookups: tuple[int, int]
+    faults: tuple[int, int]
+    pages_read: tuple[int, int]
+    touched: np.ndarray
+    faulted: np.ndarray
+    first_faults: np.ndarray
+
+    @property
+    def faults_a_grown_page(self) -> float:
+        """Of all readers."""
+        return sum(self.faults) / self.grown_pages if self.grown_pages else 0.0
+
+    def faults_a_thousand(self, reader: int) -> float | None:
+        """Faults per 1000 lookups of TAIL or LAGGARD; None where it never looked anything up."""
+        return 1000 * self.faults[reader] / self.lookups[reader] if self.lookups[reader] else None
+
+
+def cold_after_bytes(cache_bytes: int, filled_bytes_per_s: float, log_bytes_per_s: float) -> float:
+    """How much of its own log a page outlives: the time in which all that comes in fills the cache, times this log's throughput."""
+    return cache_bytes / filled_bytes_per_s * log_bytes_per_s
+
+
+def replay(
+    growth: Growth,
+    memory: Memory = Memory(),
+    readers: Readers = Readers(),
+    warm_bytes: int | None = WARM_BYTES,
+    columns: int = 1,
+    clock: np.ndarray | None = None,
+) -> Replay:
+    """The index grown under these readers. warm_bytes: as in slots, None for the plain search.
+
+    clock: (entries,), ascending, the log's bytes at each entry of a real index; else they are gap_bytes apart. Targets lie between
+    two keys, as they do unless a batch holds one record; a page that is written for the first time is no fault.
+    """
+    at, found, laggard = targets(growth, readers)
+    pages = -(-growth.entries * growth.entry_bytes // memory.page_bytes)
+    touched, faulted = np.zeros((pages, columns), np.int32), np.zeros((pages, columns), np.int32)
+    kept, counts = np.zeros((KEPT, 4), np.int64), np.zeros((3, 2), np.int64)
+    written = growth.clock if clock is None else np.ascontiguousarray(clock, np.int64)
+    warm_entries = NEVER if warm_bytes is None else warm_bytes // growth.entry_bytes
+    around = memory.read_around_bytes // memory.page_bytes
+    sizes = np.array([growth.entry_bytes, memory.page_bytes, memory.cold_after_bytes, around, growth.counted_from], np.int64)
+    count = _replay(written, at, found, laggard, sizes, warm_entries, touched, faulted, kept, counts)
+    first = np.array(list(map(tuple, kept[:count])), FAULT) if count else np.zeros(0, FAULT)
+    grown = (growth.entries - growth.counted_from) * growth.entry_bytes / memory.page_bytes
+    told = (tuple(int(one) for one in row) for row in counts)
+    return Replay(growth.entries, pages, grown, *told, touched, faulted, first)
+
+
+def targets(growth: Growth, readers: Readers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of each lookup: how many entries there are, the slot it will find, and whether a laggard makes it."""
+    at = np.arange(readers.appends_a_lookup, growth.entries + 1, readers.appends_a_lookup, dtype=np.int64)
+    random = np.random.default_rng(readers.seed)
+    laggard = random.random(len(at)) < readers.laggard_share
+    back = _entries_back(at, readers, random)
+    return at, np.where(laggard, np.maximum(at - 1 - back, 0), at - 1), laggard.astype(np.int8)
+
+
+def _entries_back(at: np.ndarray, readers: Readers, random: np.random.Generator) -> np.ndarray:
+    if readers.lag == UNIFORM:
+        return (random.random(len(at)) * at).astype(np.int64)
+    if readers.lag == EXPONENTIAL:
+        return random.exponential(readers.lag_entries, len(at)).astype(np.int64)
+    return np.full(len(at), readers.lag_entries, np.int64)
+
+
+@njit(cache=True)
+def _replay(clock, at, found, laggard, sizes, warm_entries, touched, faulted, kept, counts):
+    """Fills the image, the faults and the counts; how many faults were kept."""
+    entry_bytes, page_bytes, cold_after, around, counted_from = sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]
+    entries, columns = len(clock), touched.shape[1]
+    used = np.full(len(touched), NEVER, np.int64)
+    read = np.empty(2 + 64, np.int64)
+    lookup = told = 0
+    for count in range(1, entries + 1):
+        now, column = clock[count - 1], (count - 1) * columns // entries
+        last_page = (count * entry_bytes - 1) // page_bytes
+        used[(count - 1) * entry_bytes // page_bytes] = now
+        used[last_page] = now
+        if lookup == len(at) or at[lookup] != count:
+            continue
+        reader = laggard[lookup]
+        probes = _probes(count, found[lookup], warm_entries, read)
+        lookup += 1
+        fresh = counted = 0
+        for probe in range(probes):
+            first = read[probe] * entry_bytes // page_bytes
+            for page in range(first, (read[probe] * entry_bytes + entry_bytes - 1) // page_bytes + 1):
+                if not _is_first(read, probe, page, entry_bytes, page_bytes):
+                    continue
+                fresh += 1
+                touched[page, column] += 1
+                idle = now - used[page]
+                if idle > cold_after:
+                    counted += 1
+                    faulted[page, column] += 1
+                    if told < len(kept) and count > counted_from:
+                        kept[told, 0], kept[told, 1], kept[told, 2], kept[told, 3] = count, page, idle, reader
+                        told += 1
+                    _load_around(used, page, around, last_page, now)
+                used[page] = now
+        if count > counted_from:
+            counts[0, reader] += 1
+            counts[1, reader] += counted
+            counts[2, reader] += fresh
+    return told
+
+
+@njit(cache=True)
+def _probes(entries, slot, warm_entries, read):
+    """The slots that a search reads on its way to `slot`, each key other than the target; how many there are."""
+    lo, hi, count = 0, entries - 1, 0
+    if warm_entries >= 0:
+        read[0], count = max(0, entries - 1 - warm_entries), 1
+    if count and read[0] <= slot:
+        lo = read[0]
+    else:
+        hi = read[0] if count else hi
+        read[count] = 0
+        count += 1
+    while lo < hi:
+        middle = (lo + hi + 1) // 2
+        read[count] = middle
+        count += 1
+        if middle <= slot:
+            lo = middle
+        else:
+            hi = middle - 1
+    return count
+
+
+@njit(cache=True)
+def _is_first(read, probe, page, entry_bytes, page_bytes):
+    """Whether no probe before touched the page."""
+    for other in range(probe):
+        first, last = read[other] * entry_bytes // page_bytes, (read[other] * entry_bytes + entry_bytes - 1) // page_bytes
+        if first <= page <= last:
+            return False
+    return True
+
+
+@njit(cache=True)
+def _load_around(used, page, around, last_page, now):
+    """What the kernel reads beside a page that is not there: as much before it as behind it, all of it fresh from now on."""
+    start = max(0, page - around // 2)
+    for other in range(start, min(start + around, last_page + 1)):
+        used[other] = now
+
+
+def expected_faults(growth: Growth, memory: Memory = Memory()) -> int:
+    """The faults of a plain tail reader after every append, by the closed form; without reading around a fault.
+
+    The k-th step of a search for the end reads 1 - 2**-k of the index. Page j is last read by step k + 1 and, once the index has
+    grown on, again by step k: a fault if the log grew by more than cold_after_bytes meanwhile.
+    """
+    entries_a_page = memory.page_bytes / growth.entry_bytes
+    pages = np.arange(math.ceil(growth.entries / entries_a_page))
+    faults = 0
+    for step in range(1, 64):
+        here, before = 1 - 0.5**step, 1 - 0.5 ** (step + 1)
+        again, left = pages * entries_a_page / here, (pages + 1) * entries_a_page / before
+        idle = growth.gap_bytes * (again - left)
+        faults += int(np.count_nonzero((idle > memory.cold_after_bytes) & (again > growth.counted_from) & (again <= growth.entries)))
+    return faults
+
+
+def tail_search(entries: int, warm_bytes: int | None = WARM_BYTES, entry_bytes: int = 8) -> slots.SlotSearch:
+    """The search of a reader at the end: for a key above the last one."""
+    return slots.floor(np.arange(entries), entries, entry_bytes, warm_bytes is not None, warm_bytes or 0)
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Sizes of an index, first to last, at which a tail search touches the same pages. told: those KAFKA-6432 names, or None."""
+
+    first: int
+    last: int
+    plain: tuple[int, ...]
+    warm: tuple[int, ...]
+    told: tuple[int, ...] | None
+
+    @property
+    def as_told(self) -> bool:
+        """Whether the published set is what the plain search touches."""
+        return self.told == self.plain
+
+
+TOLD = {13: (0, 6, 9, 11, 12), 14: (0, 7, 10, 12, 13)}  # KAFKA-6432 and the comment in AbstractIndex: by pages of the index
+
+
+def stretches(first: int, last: int) -> tuple[Stretch, ...]:
+    """The pages that a tail search touches, 8 bytes an entry and 4 KiB a page, at each size from first to last."""
+    found: list[Stretch] = []
+    for entries in range(first, last + 1):
+        plain, warm = (tail_search(entries, warm_bytes).pages for warm_bytes in (None, WARM_BYTES))
+        told = TOLD.get(-(-entries * 8 // PAGE_BYTES))
+        if found and (found[-1].plain, found[-1].warm, found[-1].told) == (plain, warm, told):
+            found[-1] = Stretch(found[-1].first, entries, plain, warm, told)
+        else:
+            found.append(Stretch(entries, entries, plain, warm, told))
+    return tuple(found)
