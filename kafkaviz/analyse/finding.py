@@ -212,6 +212,9 @@ _TABLE = (
     Code("directory-name-bad", "other-files", WARNING, "A directory has no topic-partition's name",
          "The broker refuses to start: every directory in log.dirs must be named TOPIC-NUMBER", "Move it out of the log directory"),
     Code("unknown-file", "other-files", WARNING, "A file is none of Kafka's", "The broker ignores it", "Move it out of the log directory"),
+    Code("unreadable-file", "other-files", WARNING, "A file could not be read",
+         "What is in it is not known here. A broker that cannot read it either takes the whole log directory offline",
+         "Read it as a user who may, such as the one that the broker runs as"),
     # ---- state
     Code("unclean-shutdown", "state", WARNING, "The broker was not stopped cleanly, or is running",
          "The next start recovers each partition from its recovery point on",

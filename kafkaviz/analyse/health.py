@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kafkaviz import versions
-from kafkaviz.analyse.checks import between, cost, other_files, retention, segment, state
+from kafkaviz.analyse.checks import between, cost, other_files, retention, segment, state, unreadable
 from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.checks.segment import Checked
 from kafkaviz.analyse.finding import CODES, FAMILIES, SEVERITIES, Code, Evidence, Finding, Version, as_info, counts, in_order
@@ -189,6 +189,7 @@ def plan(
 def composed(planned: Plan, findings: Iterable[Finding], told: Restart | None) -> Health:
     """The health, from the findings about each partition (see `joined`) and the start; None where that could not be told."""
     findings = [*findings, *_of_broker(planned)]
+    told = None if any(map(unreadable.hides_start, findings)) else told
     if told is not None:
         findings += state.of_restart(told, planned.version.version)
     return Health(planned.broker, planned.version, in_order(findings), told)

@@ -240,7 +240,7 @@ def test_a_directory_that_may_not_be_read_is_a_finding(clean):
     health_ = check(shut)
     assert health_.restart is None  # the broker may read it
     found = [one for one in health_.findings if one.partition == "orders-9"]
-    assert [(one.code, one.severity) for one in found] == [("unknown-file", "warning")] and "may not be read" in found[0].message
+    assert [(one.code, one.severity) for one in found] == [("unreadable-file", "error")] and "may not be read" in found[0].message
 
 
 def test_a_log_that_grows_meanwhile_has_no_torn_tail(clean, tmp_path):

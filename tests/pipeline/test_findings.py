@@ -250,7 +250,7 @@ def test_an_unreadable_file_is_a_finding_and_hides_nothing(broker, in_process, o
     in_process(broker, catalog=out, findings=True)
     assert_told(out, broker)
     found = catalog.read(out).health("made").findings
-    (one,) = [one for one in found if one.code == "unknown-file"]
+    (one,) = [one for one in found if one.code == "unreadable-file"]
     assert one.file == f"a-0/{10:020d}.log" and "may not be read" in one.message
     assert {one.file for one in found if one.severity == "error"} >= {f"a-0/{0:020d}.log", f"a-0/{22:020d}.log", f"b-1/{0:020d}.log"}
     readable["now"] = True

@@ -7,11 +7,12 @@
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 import numpy as np
 
+from kafkaviz.analyse.checks import unreadable
 from kafkaviz.analyse.checks.facts import MOST_RUNS, Facts, and_more, listed
 from kafkaviz.analyse.checks.summary import Summary
 from kafkaviz.analyse.checks.transactions import Begun, Marker
@@ -21,12 +22,12 @@ from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint, names, producer_snapshot, txn_index
 from kafkaviz.format.deep_scan import DeepScan
-from kafkaviz.format.names import BOOTSTRAP, CLEANER_CHECKPOINT, META_PROPERTIES
+from kafkaviz.format.names import BOOTSTRAP, CLEAN_SHUTDOWN, CLEANER_CHECKPOINT, META_PROPERTIES
 from kafkaviz.log import file
 from kafkaviz.log.broker import CHECKPOINTS, OWN_FILES, Broker, Problem
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import METADATA_FILE, Partition
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.segment import OFFSET_ENTRY, Segment
 from kafkaviz.simulate import cluster_snapshot, own_files, small_files
 from kafkaviz.units import group, legible
 
@@ -61,15 +62,6 @@ def orphans(segment: Segment, facts: Facts) -> Iterator[Finding]:
         yield facts.found("orphan-index", found.name, f"{found.name} has no .log beside it", evidence, 0, found.size_bytes)
 
 
-def unreadable(name: str, fault: KafkavizError, facts: Facts) -> Finding:
-    """A file that the system does not let one read."""
-    what = getattr(fault, "what", str(fault))
-    consequence = "A broker that cannot read it either takes the whole log directory offline"
-    evidence = Evidence(what, "a file that can be read")
-    step = "Make it readable, and check again"
-    return facts.found("unknown-file", name, f"{name} could not be read: {what}", evidence, consequence=consequence, next_step=step)
-
-
 # ---- one partition
 
 
@@ -94,7 +86,7 @@ class _Aborted:
 def _aborted(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
     """Each .txnindex beside what the markers of its .log say."""
     open_: dict[int, Begun] = {}
-    for told in summaries:
+    for told in takewhile(lambda one: not one.unreadable, summaries):  # what began or ended behind a hole is not known
         expected = list(_aborts(told, open_))
         segment = told.segment
         if segment.txnindex is None:
@@ -105,7 +97,7 @@ def _aborted(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
         try:
             entries = segment.txn_index
         except KafkavizError as fault:
-            yield unreadable(segment.txnindex.name, fault, facts)
+            yield unreadable.of_file(segment.txnindex.name, fault, facts)
             continue
         torn = segment.txnindex.size_bytes % ENTRY_BYTES
         if torn:
@@ -231,7 +223,7 @@ def _begins_batch(summaries: Sequence[Summary], offset: int) -> bool:
     told = next((one for one in reversed(summaries) if one.segment.base_offset <= offset), None)
     if told is None or told.unsound or told.last_offset is None:
         return told is not None
-    entries = told.segment.offset_index
+    entries = told.segment.offset_index if "index" not in told.hidden else np.empty(0, OFFSET_ENTRY)
     slot = int(np.searchsorted(entries["offset"], offset)) - 1
     start = max(int(entries["position"][slot]), 0) if slot >= 0 else 0  # a damaged entry may point before the file
     begins = told.last_offset + 1
@@ -257,7 +249,7 @@ def _broken_snapshot(one: FileInfo, facts: Facts) -> Iterator[Finding]:
         message = f"{one.name} is not what was written: {fault.what}"
         yield facts.found("snapshot-bad-crc", one.name, message, evidence, position, min(CRC_BYTES, max(len(data) - position, 0)))
     except KafkavizError as fault:
-        yield unreadable(one.name, fault, facts)
+        yield unreadable.of_file(one.name, fault, facts)
 
 
 def _epochs(partition: Partition, summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
@@ -270,7 +262,7 @@ def _epochs(partition: Partition, summaries: Sequence[Summary], facts: Facts) ->
         yield facts.found("leader-epoch-bad", EPOCHS_FILE, f"byte {fault.position}: {fault.what}", Evidence(fault.what), fault.position)
         return
     except KafkavizError as fault:
-        yield unreadable(EPOCHS_FILE, fault, facts)
+        yield unreadable.of_file(EPOCHS_FILE, fault, facts)
         return
     for (epoch, start), (later, start_later) in pairwise(epochs):
         if later <= epoch or start_later <= start:
@@ -319,7 +311,7 @@ def _metadata(partition: Partition, facts: Facts) -> Iterator[Finding]:
         consequence = "" if refused else "Kafka looks at the values alone, and reads them all the same"
         yield facts.found("partition-metadata-bad", METADATA_FILE, message, evidence, fault.position, consequence=consequence)
     except KafkavizError as fault:
-        yield unreadable(METADATA_FILE, fault, facts)
+        yield unreadable.of_file(METADATA_FILE, fault, facts)
 
 
 def _others(partition: Partition, facts: Facts) -> Iterator[Finding]:
@@ -329,7 +321,10 @@ def _others(partition: Partition, facts: Facts) -> Iterator[Finding]:
         if name and name.kind == "checkpoint" and not name.suffix:
             is_newest = found.name == cluster_snapshot.newest(one.name for one in partition.others)
             consequence = "The node does not start: it reads its newest snapshot first" if is_newest else NOT_READ
-            yield from _cluster_snapshot(found.path, facts.partition, facts.version, consequence, SNAPSHOT_STEP)
+            try:
+                yield from _cluster_snapshot(found.path, facts.partition, facts.version, consequence, SNAPSHOT_STEP)
+            except CannotOpen as fault:
+                yield unreadable.of_file(found.name, fault, facts, unreadable.SNAPSHOT if is_newest else NOT_READ)
         elif name and name.suffix in LEFTOVERS:
             evidence = Evidence(f"the suffix .{name.suffix}", "no such file")
             message = f"{found.name}: {group(found.size_bytes)} bytes"
@@ -349,7 +344,11 @@ def of_broker(broker: Broker, version: Version, strange_names: Sequence[str] = (
     yield from _properties(broker, "meta-properties" in ends, version)
     yield from _bootstrap(broker.path / BOOTSTRAP, ends.get("bootstrap"), version)
     yield from (_strange(legible(name), version) for name in strange_names)
-    yield from (_unreadable_directory(one, version) for one in broker.problems if one.path.name not in OWN_FILES)
+    for problem in broker.problems:
+        name = problem.path.name
+        if problem.is_unread and name not in (*CHECKPOINTS.values(), META_PROPERTIES):  # these are read once more
+            consequence, partition = (unreadable.ONLY_THERE, None) if name == CLEAN_SHUTDOWN else (unreadable.OFFLINE, name)
+            yield unreadable.of_path(name, partition, problem, version, consequence)
     with file.failing_kindly(broker.path), os.scandir(broker.path) as entries:
         found = sorted(entry.name for entry in entries if not entry.is_dir())
     yield from (_unknown(None, name, None, version) for name in found if name.removesuffix(".tmp") not in OWN_FILES)
@@ -367,16 +366,6 @@ def _strange(shown: str, version: Version) -> Finding:
     return finding("directory-name-bad", f"{shown} is no topic-partition", Evidence(shown, "TOPIC-NUMBER"), file=shown, version=version)
 
 
-def _unreadable_directory(problem: Problem, version: Version) -> Finding:
-    """A topic-partition that could not be listed; its segments are not known."""
-    name = legible(problem.path.name)
-    consequence = "A broker that cannot read it either takes the whole log directory offline"
-    return finding(
-        "unknown-file", f"{name} could not be read: {problem.what}", Evidence(problem.what, "a directory that can be read"), partition=name,
-        file=name, version=version, consequence=consequence, next_step="Make it readable, and check again",
-    )  # fmt: skip
-
-
 def _unknown(partition: str | None, name: str, size_bytes: int | None, version: Version) -> Finding:
     shown = legible(name)
     path = f"{partition}/{shown}" if partition else shown
@@ -390,10 +379,11 @@ def _checkpoint(path: Path, version: Version) -> Iterator[Finding]:
         return
     try:
         checkpoint.parse_offsets(file.read_text(path))
-    except (CorruptBytes, CannotOpen) as fault:
-        what, position = fault.what, getattr(fault, "position", None)
-        message = f"{path.name}: {what}"
-        yield finding("checkpoint-unreadable", message, Evidence(what), file=path.name, position=position, version=version)
+    except CorruptBytes as fault:
+        message = f"{path.name}: {fault.what}"
+        yield finding("checkpoint-unreadable", message, Evidence(fault.what), file=path.name, position=fault.position, version=version)
+    except CannotOpen as fault:
+        yield unreadable.of_path(path.name, None, Problem.of(path, fault), version, unreadable.COUNTS_AS_EMPTY)
 
 
 def _bootstrap(path: Path, end: Step | None, version: Version) -> Iterator[Finding]:
@@ -401,7 +391,11 @@ def _bootstrap(path: Path, end: Step | None, version: Version) -> Iterator[Findi
     if not path.exists():
         return
     consequence = f"The node does not start: {end.error}" if end else "A start looks at no checksum here, and believes what it reads"
-    found = list(_cluster_snapshot(path, None, version, consequence, BOOTSTRAP_STEP))
+    try:
+        found = list(_cluster_snapshot(path, None, version, consequence, BOOTSTRAP_STEP))
+    except CannotOpen as fault:
+        yield unreadable.of_path(path.name, None, Problem.of(path, fault), version, unreadable.NO_START)
+        return
     if end and not found:
         evidence, place = Evidence(end.error, "a record that sets metadata.version"), (0, file.info(path).size_bytes)
         found = [finding("checkpoint-unreadable", f"{path.name}: {end.error}", evidence, file=path.name, position=place[0],
@@ -437,6 +431,9 @@ def _properties(broker: Broker, ends_start: bool, version: Version) -> Iterator[
     """meta.properties, as a start takes it; without broker.id a broker of ZooKeeper's times goes by its settings."""
     path = broker.path / META_PROPERTIES
     problem = next((one for one in broker.problems if one.path == path), None)
+    if problem and problem.is_unread:
+        yield unreadable.of_path(META_PROPERTIES, None, problem, version, unreadable.NO_START)
+        return
     kind, lacking = broker.properties.get("version", "0"), [one for one in ("broker.id", "cluster.id") if one not in broker.properties]
     fault = problem.what if problem else own_files.properties_fault(file.read(path)) if path.exists() else "there is no meta.properties"
     if not fault and kind == "0" and lacking:

@@ -52,7 +52,7 @@ def of_partition(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding
         wrong = [told for told in summaries if name in told.times]
         if wrong:
             yield made(wrong, facts)
-    if facts.expires and facts.retention_ms >= 0 and not any(told.unreadable for told in summaries):
+    if facts.expires and facts.retention_ms >= 0 and not any(told.unreadable or told.hidden for told in summaries):
         yield from _blocked(summaries, facts, facts.retention_ms)
         yield from _by_mtime(summaries, facts, facts.retention_ms)
 

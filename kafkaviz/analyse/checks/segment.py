@@ -3,9 +3,10 @@
 A function of one Segment and of the Facts around it: a page calls it, and a task of the pipeline does.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from kafkaviz.analyse.checks import log, offset_index, other_files, summary, time_index
+from kafkaviz.analyse.checks import log, offset_index, other_files, summary, time_index, unreadable
 from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.checks.reading import Pass
 from kafkaviz.analyse.checks.summary import Summary
@@ -29,11 +30,25 @@ def check(segment: Segment, facts: Facts) -> Checked:
         return Checked(tuple(other_files.leftovers(segment, facts)), None)
     if segment.log is None:
         return Checked(tuple(other_files.orphans(segment, facts)), None)
+    shut = dict(_shut(segment))
+    hidden = [unreadable.of_file(getattr(segment, kind).name, fault, facts) for kind, fault in shut.items()]
     try:
-        return _read(segment, facts)
+        found = _read(replace(segment, **dict.fromkeys(shut)) if shut else segment, facts)
     except KafkavizError as fault:
-        told = Summary(segment, unreadable=str(fault), unsound=True)
-        return Checked((other_files.unreadable(segment.log.name, fault, facts),), told)
+        told = Summary(segment, unreadable=str(fault), unsound=True, hidden=tuple(shut))
+        return Checked((*hidden, unreadable.of_file(segment.log.name, fault, facts)), told)
+    names = {one.file for one in hidden}  # they are not missing
+    findings = (*hidden, *(one for one in found.findings if one.file not in names))
+    return Checked(findings, replace(found.summary, segment=segment, hidden=tuple(shut)))
+
+
+def _shut(segment: Segment) -> Iterator[tuple[str, KafkavizError]]:
+    """The indexes that could not be read, and why; the .log beside them is judged all the same."""
+    for kind, slots in (("index", "offset_slots"), ("timeindex", "time_slots")):
+        try:
+            getattr(segment, slots)
+        except KafkavizError as fault:
+            yield kind, fault
 
 
 def _read(segment: Segment, facts: Facts) -> Checked:

@@ -48,6 +48,8 @@ def _beyond(code: str, which: str, words: str, offset: int, end: int, facts: Fac
 
 
 def _hanging(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
+    if any(told.unreadable for told in summaries):
+        return  # what ends a transaction may be in there
     open_: dict[int, tuple[Begun, Summary]] = {}
     for told in summaries:
         for kind, producer, step in told.steps:

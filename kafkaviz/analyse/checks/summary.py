@@ -84,7 +84,8 @@ class Summary:
     entries: int = 0
     time_entries: int = 0
     last_time_ms: int | None = None  # of the last time entry, as a broker believes it: 0 of an unwritten slot
-    unreadable: str = ""  # why its files could not be read
+    unreadable: str = ""  # why its .log could not be read
+    hidden: tuple[str, ...] = ()  # "index" and "timeindex", where these could not be read: nothing is known of their entries
     unsound: bool = False  # something in the .log could not be believed
 
     @property

@@ -1,0 +1,46 @@
+"""What is told of a file that could not be read here: whose fault it is, what a broker in our place would do, and who may read it.
+
+    orders-0/00000000000000000000.index may not be read     unreadable-file, an error: a broker that may not either goes offline
+"""
+
+from dataclasses import replace
+
+from kafkaviz.analyse.checks.facts import Facts
+from kafkaviz.analyse.finding import ERROR, Evidence, Finding, Version, finding
+from kafkaviz.errors import KafkavizError
+from kafkaviz.log.broker import Problem
+from kafkaviz.units import legible
+
+HERE = "What is in it is not known here"
+OFFLINE = f"{HERE}. A broker that cannot read it either takes the whole log directory offline"
+NO_START = f"{HERE}. A broker that cannot read it either does not start"
+COUNTS_AS_EMPTY = f"{HERE}. A broker that cannot read it either takes it for empty"
+ONLY_THERE = "A start goes by its being there alone; what is in it is not known here"
+SNAPSHOT = f"{HERE}. A node that cannot read its newest one either does not start"
+STEPS = {
+    "permission": "Read it as a user who may, such as the one that the broker runs as",
+    "missing": "Check again: it was moved or removed while it was read",
+}
+OTHERWISE = "Look at the disk it lies on, and check again"
+
+
+def of_file(name: str, fault: KafkavizError, facts: Facts, consequence: str = OFFLINE) -> Finding:
+    """A file of a partition directory; consequence: one of those above."""
+    return of_path(f"{facts.partition}/{name}", facts.partition, Problem.of(facts.partition, fault), facts.version, consequence)
+
+
+def of_path(file: str, partition: str | None, problem: Problem, version: Version, consequence: str = OFFLINE) -> Finding:
+    """A file or directory, relative to the broker directory. An error where a broker that cannot read it either is stopped by that."""
+    shown, evidence = legible(file), Evidence(problem.what, "a file that can be read")
+    message = f"{shown.rpartition('/')[2]} could not be read: {problem.what}"
+    step = STEPS.get(problem.kind, OTHERWISE)
+    found = finding(
+        "unreadable-file", message, evidence, partition=partition and legible(partition), file=shown, version=version,
+        consequence=consequence, next_step=step,
+    )  # fmt: skip
+    return replace(found, severity=ERROR) if hides_start(found) else found
+
+
+def hides_start(found: Finding) -> bool:
+    """Whether it is about a file that a start reads: it cannot be foretold then, since the broker may read it or not."""
+    return found.consequence in (OFFLINE, NO_START, SNAPSHOT)
