@@ -1,0 +1,332 @@
+"""What if Kafka searched its index in another way, or laid it out otherwise: probes and pages of each, on the same keys.
+
+Every way finds the floor, the greatest slot whose key is not above the target. A probe compares one key; a page is 4 KiB of the index
+file that must be in memory for it. What is kept in the heap costs probes but no page. Probes and pages are different currencies: the
+first key of each page in the heap leaves the probes as they are and touches one page; interpolation saves probes, until keys come in
+bursts; none of it would matter much on a broker whose index is in memory anyway.
+
+Interpolation guesses a slot from the two keys around the target. Eytzinger's layout stores the keys as the levels of a search tree
+(Khuong and Morin, arXiv 1509.05053). Piecewise linear keeps lines that miss no slot by more than epsilon (Ferragina and Vinciguerra,
+the PGM-index, PVLDB 13(8)).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkaviz.binary.compiled import njit
+from kafkaviz.search import slots
+from kafkaviz.search.slots import PAGE_BYTES
+
+ENTRY_BYTES = 8
+A_PAGE = PAGE_BYTES // ENTRY_BYTES
+MOST_PROBES = 1 << 16  # of one search that guesses; then it bisects
+PIECE_BYTES = 16  # the first key of a line, its first slot and its slope
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One way. run: keys, targets -> (m, 3) of slot, probes and pages; extra_bytes: kept in the heap beside n keys of the index."""
+
+    name: str
+    run: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    extra_bytes: Callable[[np.ndarray], int]
+    note: str
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a way costs over many targets, and for the reader at the end."""
+
+    layout: Layout
+    probes_mean: float
+    probes_max: int
+    pages_mean: float
+    pages_max: int
+    tail_probes: int
+    tail_pages: int
+    extra_bytes: int
+
+
+def compare(keys: np.ndarray, targets: np.ndarray) -> tuple[Cost, ...]:
+    """Every way on the same sorted keys (n,) and targets (m,), in the order of LAYOUTS; none of an empty index."""
+    keys, targets = np.ascontiguousarray(keys, np.int64), np.ascontiguousarray(targets, np.int64)
+    return tuple(_cost(one, keys, targets) for one in LAYOUTS) if len(keys) and len(targets) else ()
+
+
+def _cost(layout: Layout, keys: np.ndarray, targets: np.ndarray) -> Cost:
+    found = layout.run(keys, np.append(targets, keys[-1] + 1))
+    probes, pages = found[:-1, 1], found[:-1, 2]
+    means = float(probes.mean()), int(probes.max()), float(pages.mean()), int(pages.max())
+    return Cost(layout, *means, int(found[-1, 1]), int(found[-1, 2]), layout.extra_bytes(keys))
+
+
+# ---- made keys, to compare on
+
+STEADY, BURSTY, HEAVY = "Steady", "Bursty", "Heavy-tailed"
+PATTERNS = (STEADY, BURSTY, HEAVY)
+
+
+def made_keys(pattern: str, entries: int, seed: int = 8) -> np.ndarray:
+    """Offsets of the entries of an index: (entries,) int64, rising.
+
+    Steady: about as many records between two entries; bursty: stretches of few large records and of many small ones;
+    heavy-tailed: record sizes that differ by orders of magnitude.
+    """
+    random = np.random.default_rng(seed)
+    if pattern == STEADY:
+        gaps = random.integers(3, 7, entries)
+    elif pattern == BURSTY:
+        stretches = np.repeat(random.choice([1, 2, 40, 400], -(-entries // 500)), 500)[:entries]
+        gaps = np.maximum(1, random.poisson(stretches))
+    else:
+        gaps = 1 + np.minimum(random.pareto(1.1, entries) * 3, 100_000).astype(np.int64)
+    return np.cumsum(gaps, dtype=np.int64)
+
+
+# ---- the ways
+
+
+def plain(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Kafka up to 2.0."""
+    return slots.floors(keys, targets, ENTRY_BYTES, warm=False)
+
+
+def warm(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Kafka from 2.1 on."""
+    return slots.floors(keys, targets, ENTRY_BYTES)
+
+
+def interpolation(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Each guess on the straight line between the two keys around the target."""
+    return _guessed(keys, targets, False)
+
+
+def alternating(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """A guess, then a bisection, in turns: bad guesses cost twice the bisection at most."""
+    return _guessed(keys, targets, True)
+
+
+def eytzinger(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """The tree's levels one behind the other: the first ones share a page, each of the last has its own."""
+    return _eytzinger(keys, targets, _in_order(len(keys)))
+
+
+def page_first_keys(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Bisects the first keys of the pages in the heap, then the one page."""
+    return _paged(keys, targets, np.ascontiguousarray(keys[::A_PAGE]), True)
+
+
+def b_tree(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """The same with the first keys in pages of their own, and so on up to one root."""
+    return _paged(keys, targets, np.ascontiguousarray(keys[::A_PAGE]), False)
+
+
+def piecewise(epsilon: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """Lines in the heap; then the slots around the one that the line says."""
+
+    def run(keys: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        first, slope, count = _pieces(np.ascontiguousarray(keys, np.int64), epsilon)
+        return _on_lines(np.ascontiguousarray(keys, np.int64), targets, first[:count].copy(), slope[:count].copy(), epsilon)
+
+    return run
+
+
+def pieces(keys: np.ndarray, epsilon: int) -> int:
+    """How many lines it takes."""
+    return int(_pieces(np.ascontiguousarray(keys, np.int64), epsilon)[2])
+
+
+@njit(cache=True)
+def _guessed(keys, targets, alternate):
+    told = np.empty((len(targets), 3), np.int64)
+    read = np.empty(MOST_PROBES + 130, np.int64)
+    seen = np.full(len(keys) // A_PAGE + 1, -1, np.int64)
+    for at in range(len(targets)):
+        slot, count = _guess(keys, targets[at], alternate, read)
+        told[at, 0], told[at, 1], told[at, 2] = slot, count, _pages(read[:count], seen, at)
+    return told
+
+
+@njit(cache=True)
+def _guess(keys, target, alternate, read):
+    """Both ends first: their keys are what the first guess is made of."""
+    lo, hi = 0, len(keys) - 1
+    if hi < 0:
+        return -1, 0
+    read[0] = 0
+    if keys[0] > target:
+        return -1, 1
+    read[1] = hi
+    if keys[hi] <= target:
+        return hi, 2
+    count = 2
+    while hi - lo > 1:
+        middle = (lo + hi) // 2
+        if count < MOST_PROBES and (not alternate or count % 2 == 0):
+            part = float(target - keys[lo]) / float(keys[hi] - keys[lo]) if keys[hi] > keys[lo] else 0.5
+            middle = min(max(lo + int(part * (hi - lo)), lo + 1), hi - 1)
+        read[count] = middle
+        count += 1
+        if keys[middle] == target:
+            return middle, count
+        if keys[middle] < target:
+            lo = middle
+        else:
+            hi = middle
+    return lo, count
+
+
+@njit(cache=True)
+def _in_order(entries):
+    """The slot that each node of the tree holds; node 1 is the root, 2k and 2k + 1 are below k."""
+    slot_of = np.empty(entries + 1, np.int64)
+    slot_of[0] = -1
+    stack = np.empty(64, np.int64)
+    depth, node, slot = 0, 1, 0
+    while depth or node <= entries:
+        while node <= entries:
+            stack[depth] = node
+            depth += 1
+            node = 2 * node
+        depth -= 1
+        slot_of[stack[depth]] = slot
+        slot += 1
+        node = 2 * stack[depth] + 1
+    return slot_of
+
+
+@njit(cache=True)
+def _eytzinger(keys, targets, slot_of):
+    told = np.empty((len(targets), 3), np.int64)
+    read = np.empty(64, np.int64)
+    seen = np.full(len(keys) // A_PAGE + 1, -1, np.int64)
+    for at in range(len(targets)):
+        node, count, slot = 1, 0, -1
+        while node <= len(keys):
+            read[count] = node - 1
+            count += 1
+            if keys[slot_of[node]] <= targets[at]:
+                slot = slot_of[node]
+                node = 2 * node + 1
+            else:
+                node = 2 * node
+        told[at, 0], told[at, 1], told[at, 2] = slot, count, _pages(read[:count], seen, at)
+    return told
+
+
+@njit(cache=True)
+def _paged(keys, targets, firsts, in_heap):
+    """in_heap: the first keys cost no page; else a page for each level above the entries."""
+    told = np.empty((len(targets), 3), np.int64)
+    levels, nodes = 0, len(firsts)
+    while not in_heap and nodes > 1:
+        levels, nodes = levels + 1, -(-nodes // A_PAGE)
+    for at in range(len(targets)):
+        page, probes = _last_not_above(firsts, 0, len(firsts) - 1, targets[at])
+        if page < 0:
+            told[at, 0], told[at, 1], told[at, 2] = -1, probes, levels
+            continue
+        slot, more = _last_not_above(keys, page * A_PAGE, min((page + 1) * A_PAGE, len(keys)) - 1, targets[at])
+        told[at, 0], told[at, 1], told[at, 2] = slot, probes + more, levels + 1
+    return told
+
+
+@njit(cache=True)
+def _last_not_above(keys, first, last, target):
+    """The last slot of first to last whose key is not above the target, first - 1 for none; and how many keys were compared."""
+    lo, hi, count = first - 1, last, 0
+    while lo < hi:
+        middle = (lo + hi + 1) // 2
+        count += 1
+        if keys[middle] <= target:
+            lo = middle
+        else:
+            hi = middle - 1
+    return lo, count
+
+
+@njit(cache=True)
+def _pieces(keys, epsilon):
+    """The first slot of each line, its slope, and how many there are: each as long as some slope stays within epsilon of all slots."""
+    first, slope = np.zeros(len(keys), np.int64), np.zeros(len(keys), np.float64)
+    count = start = 0
+    while start < len(keys):
+        low, high, end = 0.0, np.inf, start + 1
+        while end < len(keys):
+            run, rise = float(keys[end] - keys[start]), float(end - start)
+            lower, upper = ((rise - epsilon) / run, (rise + epsilon) / run) if run > 0 else (np.inf, 0.0)
+            if max(low, lower) > min(high, upper):
+                break
+            low, high = max(low, lower), min(high, upper)
+            end += 1
+        first[count], slope[count] = start, low if high == np.inf else (low + high) / 2
+        count += 1
+        start = end
+    return first, slope, count
+
+
+@njit(cache=True)
+def _on_lines(keys, targets, first, slope, epsilon):
+    told = np.empty((len(targets), 3), np.int64)
+    read = np.empty(64, np.int64)
+    seen = np.full(len(keys) // A_PAGE + 1, -1, np.int64)
+    starts = keys[first]
+    for at in range(len(targets)):
+        piece, probes = _last_not_above(starts, 0, len(starts) - 1, targets[at])
+        if piece < 0:
+            told[at, 0], told[at, 1], told[at, 2] = -1, probes, 0
+            continue
+        last = (first[piece + 1] if piece + 1 < len(first) else len(keys)) - 1
+        guess = min(float(targets[at] - starts[piece]) * slope[piece], float(last - first[piece]))
+        lo = max(first[piece], first[piece] + int(guess) - epsilon - 2)
+        hi = min(last, first[piece] + int(guess) + epsilon + 1)
+        count = 0
+        while lo < hi:
+            middle = (lo + hi + 1) // 2
+            read[count] = middle
+            count += 1
+            if keys[middle] <= targets[at]:
+                lo = middle
+            else:
+                hi = middle - 1
+        told[at, 0], told[at, 1], told[at, 2] = lo, probes + count, _pages(read[:count], seen, at)
+    return told
+
+
+@njit(cache=True)
+def _pages(read, seen, mark):
+    """How many different pages these slots lie in; seen: of each page the last mark that it got."""
+    count = 0
+    for slot in read:
+        page = slot // A_PAGE
+        count += seen[page] != mark
+        seen[page] = mark
+    return count
+
+
+def _nothing(keys: np.ndarray) -> int:
+    return 0
+
+
+def _first_key_bytes(keys: np.ndarray) -> int:
+    return -(-len(keys) // A_PAGE) * ENTRY_BYTES
+
+
+def _line_bytes(epsilon: int) -> Callable[[np.ndarray], int]:
+    return lambda keys: pieces(keys, epsilon) * PIECE_BYTES
+
+
+LAYOUTS = (
+    Layout("Plain bisection", plain, _nothing, "Kafka up to 2.0"),
+    Layout("Warm section first", warm, _nothing, "Kafka from 2.1 on: cheap at the end, a probe more elsewhere"),
+    Layout("Interpolation", interpolation, _nothing, "few probes on even keys, many on others"),
+    Layout("Interpolation, bisection", alternating, _nothing, "in turns, so that a bad guess costs little"),
+    Layout("Eytzinger layout", eytzinger, _nothing, "made for the processor's cache; cannot be appended to"),
+    Layout("B+-tree, 512 a node", b_tree, _first_key_bytes, "a page a level; its upper nodes are one file more"),
+    Layout("First key of each page", page_first_keys, _first_key_bytes, "kept in the heap: can be appended to, one page"),
+    Layout("Piecewise linear, ε 8", piecewise(8), _line_bytes(8), "lines in the heap, each slot within 8 of them"),
+    Layout("Piecewise linear, ε 32", piecewise(32), _line_bytes(32), "fewer lines, more slots to look at"),
+    Layout("Piecewise linear, ε 128", piecewise(128), _line_bytes(128), "fewer still, sometimes across a page's end"),
+)
