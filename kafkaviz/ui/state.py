@@ -17,6 +17,10 @@ TAB = "tab"  # Segment: the open tab below the ruler
 FILE = "file"  # Segment: which file's bytes the tab Bytes shows: .log or .index of the segment, or the name of a file beside them
 BYTE = "byte"  # Segment: the byte of that file to look at; the bytes view writes it in the browser
 WINDOW = "window"  # Segment: the bytes of the .log that the ruler shows, 468797-492397; the ruler reads and writes it in the browser
+BY, TARGET, SET, SEARCH = "by", "target", "set", "search"  # Lookup: offset or timestamp, which one, in what, as which release
+KEYS, WARM = "keys", "warm"  # Lookup: the keys of an index that was typed, and how many entries its warm section has
+STEP = "step"  # Lookup: the step that is shown, from 1; the stepper reads and writes it in the browser
+COUNTED = "counted"  # Lookup: what the distribution below counts
 FINDING, SEVERITY = "finding", "severity"  # Health: the chosen finding, and the kind that is listed; read and written in the browser
 RELEASE = "kafka"  # Health: the release whose behaviour is told, such as 3.9
 FILTER = "filter"  # Broker: what the names in the table of topic-partitions have in them
@@ -27,6 +31,8 @@ CAME = "kv_came"  # Segment: the segment, file and byte that a link without a pi
 DIALOG = "kv_dialog"  # the open dialog, what it started with, and the page and address it was opened at
 ORDERED = "kv_ordered"  # Broker: ORDER was set by a button in this run
 WORKED = "kv_worked"  # directories whose ingest this session has watched: the strip keeps its place when it is done
+SLIDER = "kv_slider"  # Lookup: where the slider of the target stands
+ASKED = "kv_asked"  # Lookup: the source and the kind of target that TARGET was chosen for
 REMEMBERED = "kv_remembered"  # the directory this session put into the list of recent ones
 
 

@@ -57,7 +57,8 @@ def test_segments_of_a_real_partition(clean):
 def test_what_is_not_read_is_not_counted(clean):
     """A segment too large to be read still has its fate and its largest timestamp."""
     made = practice.five()
-    told = why_offset.why(by_timestamp(made.log, practice.START_MS + 3000, profile()), made.log, lambda base_offset: None, lambda *place: ())
+    found = by_timestamp(made.log, practice.START_MS + 3000, profile())
+    told = why_offset.why(found, made.log, lambda base_offset: None, lambda *place: ())
     assert told.closest is None and told.segments[0].batches is None and told.answer.offset == 23
 
 
@@ -66,7 +67,8 @@ def test_times_that_do_not_follow_offsets():
     made = practice.five()
     late = made.batches.copy()
     late["max_timestamp_ms"][-1] = practice.START_MS
-    told = why_offset.why(by_timestamp(made.log, practice.START_MS + 3000, profile()), made.log, lambda base_offset: late, lambda *place: ())
+    found = by_timestamp(made.log, practice.START_MS + 3000, profile())
+    told = why_offset.why(found, made.log, lambda base_offset: late, lambda *place: ())
     assert told.older_behind == 1
 
 

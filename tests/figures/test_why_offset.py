@@ -15,7 +15,10 @@ def batches(first: int, times: list[int]) -> np.ndarray:
     return table
 
 
-def why(answer: Near | None = Near(4, START_MS + 50), closest: Near | None = None, older_behind: int = 0) -> Why:
+ANSWER = Near(4, START_MS + 50)
+
+
+def why(answer: Near | None = ANSWER, closest: Near | None = None, older_behind: int = 0) -> Why:
     """Three segments, the second of them searched."""
     parts = (0, 3, [10, 20, 30], OLDER), (3, 6, [25, 50, 40], SEARCHED), (6, 8, [60, 70], LATER)
     segments = tuple(SegmentTimes(low, end, START_MS + max(times), False, fate, batches(low, times)) for low, end, times, fate in parts)

@@ -1,0 +1,289 @@
+// The stepper: Python sends every step of a lookup at once, a step here costs one drawing and no server. The step stands in the address
+// as ?step=, counted from 1; other components on the page hear of it by the event kv-step.
+const PHASES = { segment: 'Segment', time: 'Time index', offset: 'Offset index', log: 'Log headers', record: 'Record' };
+const REST_MS = 120;
+const BATCHES = 14; // drawn side by side; of a longer scan those around the read
+
+export default function ({ parentElement: root, data, setTriggerValue }) {
+  const m = root.host.__stepper ??= { key: null, step: Number(new URLSearchParams(location.search).get('step') ?? 1) - 1 || 0 };
+  m.release?.(); // Streamlit calls anew on each change, without cleaning up before
+  Object.assign(m, { path: location.pathname, $: name => root.querySelector('.' + name), ask: slot => setTriggerValue('slot', slot), hover: tooltip(root) });
+  if (m.key !== data.key) take(m, data);
+  m.data = data;
+  return m.release = listen(m, root.host);
+}
+
+function take(m, data) {
+  const first = m.key === null;
+  stop(m);
+  Object.assign(m, { key: data.key, data, search: null });
+  m.$('fl').hidden = !data.scans.length;
+  m.$('fx').hidden = !data.searches.length;
+  m.$('two').hidden = !data.searches.length;
+  measure(m);
+  dots(m);
+  go(m, first ? m.step : 0, !first);
+}
+
+function listen(m, host) {
+  const { $ } = m, jump = to => () => { stop(m); go(m, to()); };
+  $('first').onclick = jump(() => 0); $('prev').onclick = jump(() => m.step - 1);
+  $('next').onclick = jump(() => m.step + 1); $('last').onclick = jump(() => Infinity);
+  $('play').onclick = () => play(m);
+  $('speed').onchange = () => { if (m.timer) { stop(m); play(m); } };
+  label(m);
+  const sizes = new ResizeObserver(() => { const before = m.width; measure(m); if (m.width !== before) draw(m); });
+  const keys = event => onKey(event, m, host);
+  sizes.observe(host);
+  document.addEventListener('keydown', keys);
+  return () => { sizes.disconnect(); document.removeEventListener('keydown', keys); if (!host.isConnected) stop(m); };
+}
+
+// Once, and again when the page is resized: to ask for a width in the middle of drawing lays out the page anew.
+function measure(m) { m.width = widthOf(m.$('fx').hidden ? m.$('say') : m.$('ix')); }
+
+// Arrows of a slider, a list or a group of choices stay theirs; Space on a button presses that.
+function onKey(event, m, host) {
+  const path = event.composedPath(), within = path.includes(host);
+  const busy = path.some(n => /^(INPUT|SELECT|TEXTAREA)$/.test(n.tagName ?? '') || n.isContentEditable || /^(slider|listbox|option|radio|radiogroup|tab|combobox|menu|menuitem)$/.test(n.getAttribute?.('role') ?? ''));
+  if (busy || event.metaKey || event.ctrlKey || event.altKey || document.querySelector('[role=dialog]')) return;
+  if (event.key === ' ' && path.some(n => /^(BUTTON|A|SUMMARY)$/.test(n.tagName ?? ''))) return;
+  if (!within && path.some(n => /^(BUTTON|A)$/.test(n.tagName ?? '')) && event.key === ' ') return;
+  const act = { ArrowRight: () => go(m, m.step + 1), ArrowLeft: () => go(m, m.step - 1), Home: () => go(m, 0), End: () => go(m, Infinity), ' ': () => play(m) }[event.key];
+  if (!act) return;
+  if (event.key !== ' ') stop(m);
+  act();
+  event.preventDefault();
+}
+
+function go(m, to, keep = true) {
+  m.step = Math.max(0, Math.min(m.data.steps.length - 1, to));
+  draw(m);
+  const step = m.data.steps[m.step];
+  m.told = { key: m.key, search: step.search, probes: step.probes, over: step.over };
+  document.__kvStep = m.told; // for who comes later
+  document.dispatchEvent(new CustomEvent('kv-step', { detail: m.told }));
+  if (!keep) return;
+  clearTimeout(m.writing);
+  m.writing = setTimeout(() => write(m), REST_MS);
+}
+
+// The address, once the steps rest: to write it takes the browser longer than to draw a step.
+function write(m) {
+  const url = new URL(location);
+  if (!m.$('say').isConnected || url.pathname !== m.path) return;
+  url.searchParams.set('step', m.step + 1);
+  history.replaceState(history.state, '', url);
+}
+
+function stop(m) { clearInterval(m.timer); m.timer = null; label(m); }
+function label(m) { m.$('play').replaceChildren(icon(m.timer ? 'pause' : 'play_arrow'), m.timer ? 'Pause' : 'Play'); }
+
+function play(m) {
+  if (m.timer) return stop(m);
+  const last = () => m.step >= m.data.steps.length - 1;
+  if (last()) go(m, 0);
+  m.timer = setInterval(() => { go(m, m.step + 1); if (last()) stop(m); }, Number(m.$('speed').value));
+  label(m);
+}
+
+// A dot a step, in groups: one a phase, and again where a phase comes again.
+function dots(m) {
+  const groups = [];
+  m.data.steps.forEach((step, i) => { if (groups.at(-1)?.phase !== step.phase) groups.push({ phase: step.phase, own: [] }); groups.at(-1).own.push([step, i]); });
+  m.dots = [];
+  m.groups = groups.map(({ phase, own }) => {
+    const buttons = own.map(([step, i]) => {
+      const dot = H('button', { 'aria-label': `Step ${i + 1}: ${step.text}`, class: step.over && step.phase === m.data.searches[step.search]?.kind ? 'dn' : '' });
+      dot.onclick = () => { stop(m); go(m, i); };
+      return m.dots[i] = m.hover(dot, () => [`Step ${i + 1}`, step.text]);
+    });
+    const box = H('div', { class: 'dg' }, H('span', { class: 'lab' }, PHASES[phase]), H('div', { class: 'dd' }, buttons));
+    return { box, from: own[0][1], to: own.at(-1)[1] };
+  });
+  m.$('dots').replaceChildren(...m.groups.map(group => group.box));
+}
+
+function draw(m) {
+  const { $, data } = m, step = data.steps[m.step];
+  $('say').textContent = step.text;
+  $('count').textContent = `step ${m.step + 1} of ${data.steps.length}`;
+  m.dots.forEach((dot, i) => { dot.classList.toggle('on', i === m.step); dot.classList.toggle('past', i < m.step); dot.setAttribute('aria-current', i === m.step ? 'step' : 'false'); });
+  m.groups.forEach(group => group.box.classList.toggle('on', group.from <= m.step && m.step <= group.to));
+  $('first').disabled = $('prev').disabled = m.step === 0;
+  $('next').disabled = $('last').disabled = m.step === data.steps.length - 1;
+  if (!data.searches.length) return;
+  const search = data.searches[step.search], view = seen(step, search);
+  code(m, step, search);
+  [$('f1t').textContent, $('f2t').textContent, $('f3t').textContent] = step.titles;
+  $('f1s').textContent = search.hint;
+  $('ix').replaceChildren((search.cells ? drawSmall : drawBig)(m, m.width, search, view));
+  if (data.scans.length) drawLog(m, step, data.scans[step.scan]);
+  drawRecords(m, step);
+}
+
+// What of a search is known at a step: its probes so far, the last of them, the pages they touched.
+function seen(step, search) {
+  const probes = search.rows.slice(0, step.probes), last = probes.at(-1), pages = new Set(probes.flatMap(p => p.pages));
+  const found = step.over && search.slot >= 0 ? search.slot : null;
+  const left = found !== null ? [found, found] : last ? last.after : [0, search.entries - 1];
+  return { probes, last, pages, found, left, over: step.over, now: !step.over && step.phase === search.kind ? last : null };
+}
+
+function code(m, step, search) {
+  const { $, data } = m, scan = data.scan_code, id = `${step.search}`;
+  if (m.search !== id || !m.lines) {
+    m.search = id;
+    const line = (text, n) => H('div', { class: 'l' }, H('i', {}, String(n + 1)), H('span', {}, text)), title = text => H('div', { class: 'g' }, text);
+    m.lines = { search: search.code.map(line), scan: scan.code.map((text, n) => line(text, search.code.length + n)) };
+    $('code').replaceChildren(title(search.code_title), ...m.lines.search, ...(scan.code.length ? [title(scan.title)] : []), ...m.lines.scan);
+    m.cells = data.values.map(name => H('div', {}, H('div', { class: 'lab' }, name), H('div', { class: 'v' })));
+    $('vals').replaceChildren(...m.cells);
+  }
+  for (const [part, lines] of Object.entries(m.lines)) lines.forEach((line, n) => line.classList.toggle('on', step.line?.[0] === part && step.line[1] === n));
+  step.values.forEach(([text, changed], n) => { m.cells[n].lastChild.textContent = text; m.cells[n].classList.toggle('ch', changed); });
+}
+
+// ---- the index
+
+const canvas = (w, h, label) => hatches(S('svg', { height: h, viewBox: `0 0 ${w} ${h}`, role: 'img', 'aria-label': label }));
+const tick = (x, y, r) => [S('circle', { cx: x, cy: y, r, fill: V('hit'), stroke: V('raised'), 'stroke-width': 2 }), S('path', { d: `M${x - 3.6} ${y}l2.6 3 4.6-5.6`, fill: 'none', stroke: V('bg'), 'stroke-width': 1.8 })];
+const disc = (x, y, n, fill) => S('g', {}, S('circle', { cx: x, cy: y, r: 9, fill }), S('text', { x, y: y + 4, 'text-anchor': 'middle', style: `fill:${V('bg')};font-size:11.5px;font-weight:650` }, String(n)));
+const colour = search => search.kind === 'time' ? 'time' : 'offset';
+
+function clickable(m, search, box, slotAt) {
+  if (search.kind !== m.data.by) return box;
+  box.classList.add('pick');
+  box.addEventListener('click', event => m.ask({ key: m.key, slot: slotAt(event) }));
+  return box;
+}
+
+function drawSmall(m, w, search, view) {
+  const { probes, now, found, pages } = view, N = search.entries, F = search.warm_from, col = colour(search);
+  const L = 44, cw = N ? Math.min(150, (w - L - 104) / N) : 0, x = s => L + s * cw, tiny = cw < 25, H0 = tiny ? 30 : 52, top = 30, rowH = 24, y0 = top + H0 + 34;
+  const g = canvas(w, y0 + Math.max(search.rows.length, 1) * rowH + 6, m.$('f1t').textContent), page = s => Math.floor(s / search.page_slots);
+  for (let s = 1, a = 0; s <= N; s++) if (s === N || page(s) !== page(a)) {
+    const p = page(a), on = pages.has(p), word = x(s) - x(a) > 96 && on ? `page ${p}, touched` : x(s) - x(a) > 44 ? `page ${p}` : String(p);
+    g.append(S('path', { d: `M${x(a) + 2} ${top - 4}v-5h${x(s) - x(a) - 4}v5`, fill: 'none', stroke: V(on ? 'ink' : 'line-2'), 'stroke-width': on ? 1.8 : 1 }),
+      S('text', { x: (x(a) + x(s)) / 2, y: top - 14, 'text-anchor': 'middle', class: on ? 'strong' : 'axt' }, word));
+    a = s;
+  }
+  if (F !== null) {
+    g.append(S('rect', { x: x(F), y: top + H0 + 5, width: x(N) - x(F), height: 9, fill: 'url(#hWarm)' }),
+      S('text', { x: x(N), y: top + H0 + 26, 'text-anchor': 'end', style: `fill:${V('warm-text')};font-weight:600` }, F === 0 ? 'warm section = the whole index' : 'warm section'));
+    if (F > 0) g.append(S('rect', { x: x(0), y: top + H0 + 5, width: x(F) - x(0) - 2, height: 9, fill: V('cold-soft') }), S('text', { x: x(0), y: top + H0 + 26, style: `fill:${V('cold-text')}` }, 'cold section'));
+  }
+  if (tiny) g.append(S('text', { x: 0, y: top + 19, class: 'axt' }, 'slots'), S('text', { x: x(N) + 10, y: top + 19, class: 'axt' }, N ? `0 to ${N - 1}` : ''));
+  else ['slot', 'key', search.kind === 'time' ? 'offset' : 'byte'].forEach((t, i) => g.append(S('text', { x: 0, y: top + [15, 32, 46][i], class: 'axt' }, t)));
+  const probed = new Set(probes.map(p => p.slot)), [lo, hi] = view.left ?? [N, -1], time = search.kind === 'time';
+  search.cells.forEach(([key, value, words], s) => {
+    const out = probes.length && (s < lo || s > hi), hit = found === s, here = now?.slot === s, mid = x(s) + cw / 2;
+    const cell = S('g', { opacity: out && !probed.has(s) ? .42 : 1 }, S('rect', { x: x(s) + 1, y: top, width: Math.max(1, cw - 2), height: H0, rx: 3, fill: V(hit ? 'hit-soft' : out ? 'panel' : `${col}-soft`), stroke: hit ? V('hit') : here ? V('probe') : 'none', 'stroke-width': hit || here ? 2.4 : 0 }));
+    if (!tiny) cell.append(S('text', { x: mid, y: top + 15, 'text-anchor': 'middle', class: 'axt', style: 'font-size:11px' }, s + (hit ? ' ✓' : '')),
+      S('text', { x: mid, y: top + 32, 'text-anchor': 'middle', class: 'mono', style: `font-size:${cw < 44 ? 11 : 13}px;font-weight:600;fill:${V('ink')}` }, time ? key.slice(cw < 60 ? 8 : 6) : cw < 44 ? key.replace(/\s/g, '') : key),
+      S('text', { x: mid, y: top + 46, 'text-anchor': 'middle', class: 'mono', style: `font-size:${cw < 44 ? 9.5 : 11}px;fill:${V('ink-3')}` }, cw < 44 ? value.replace(/\s/g, '') : value));
+    else if (hit) cell.append(S('path', { d: `M${mid - 4} ${top + 15}l3 3.4 5.4-7`, fill: 'none', stroke: V('hit'), 'stroke-width': 2 }));
+    else if (probed.has(s)) cell.append(S('circle', { cx: mid, cy: top + 15, r: 2.6, fill: V('ink') }));
+    g.append(clickable(m, search, m.hover(cell, () => [words]), () => s));
+  });
+  probes.forEach((p, i) => {
+    const y = y0 + i * rowH + rowH / 2, here = p === now, [a, b] = p.before;
+    const cut = (l, r) => { if (r >= l) g.append(S('rect', { x: x(l) + 1, y: y - 6, width: (r - l + 1) * cw - 2, height: 12, rx: 3, fill: 'url(#hOut)', stroke: V('line') })); };
+    if (!p.after) cut(a, b); else { cut(a, p.after[0] - 1); cut(p.after[1] + 1, b);
+      if (p.after[1] >= p.after[0]) g.append(S('rect', { x: x(p.after[0]) + 1, y: y - 6, width: Math.max(1, (p.after[1] - p.after[0] + 1) * cw - 2), height: 12, rx: 3, fill: V(col), opacity: here ? .62 : .3 })); }
+    const short = text => time ? text.slice(6) : text;
+    g.append(S('text', { x: 0, y: y + 4, class: here ? 'strong' : 'axt' }, 'probe'), disc(x(p.slot) + cw / 2, y, i + 1, V(here ? 'probe' : 'ink-2')),
+      S('text', { x: w, y: y + 4, 'text-anchor': 'end', class: (here ? 'strong ' : '') + 'mono' }, `${short(p.key)} ${p.compare} ${short(search.target)}`));
+  });
+  return g;
+}
+
+function drawBig(m, w, search, view) {
+  const { probes, now, found, pages } = view, N = search.entries, F = search.warm_from, per = search.page_slots, NP = search.pages, all = search.rows.length, col = colour(search);
+  const tight = all > 14, rowH = tight ? 19 : 23, bar = tight ? 9 : 11, sy = 40, sh = 26, y0 = sy + sh + 54, px = scale(0, NP, 0, w);
+  const g = canvas(w, y0 + Math.max(1, all) * rowH + 8, m.$('f1t').textContent), slotX = slot => px(slot / per);
+  const strip = S('g', {}, S('rect', { x: 0, y: sy, width: w, height: sh, fill: V(`${col}-soft`), rx: 3 }));
+  g.append(S('text', { x: 0, y: 12, class: 'axt' }, search.strip), strip);
+  if (NP <= w / 5) for (let i = 1; i < NP; i++) strip.append(S('line', { x1: px(i), x2: px(i), y1: sy, y2: sy + sh, stroke: V('bg') }));
+  if (F !== null) {
+    const ww = Math.max(4, w - slotX(F)), part = (N - F) * 100 / N;
+    strip.append(S('rect', { x: w - ww, y: sy, width: ww, height: sh, fill: ww < 9 ? V('warm') : 'url(#hWarm)' }));
+    g.append(S('text', { x: w, y: sy + sh + 15, 'text-anchor': 'end', style: `fill:${V('warm-text')};font-weight:600` }, F === 0 ? 'warm section = the whole index' : `warm section, ${part.toFixed(part < 1 ? 2 : 0)} %`));
+  }
+  clickable(m, search, m.hover(strip, () => ['Click to look up the key of the slot here']), event => {
+    const box = strip.getBoundingClientRect();
+    return Math.max(0, Math.min(N - 1, Math.floor((event.clientX - box.left) / box.width * NP * per)));
+  });
+  if (probes.length && view.left) { const xa = slotX(view.left[0]), xb = slotX(view.left[1] + 1); g.append(S('rect', { x: Math.min(xa, w - 3), y: sy, width: Math.max(3, xb - xa), height: sh, fill: V(col), opacity: .34, 'pointer-events': 'none' })); }
+  for (const k of pages) g.append(S('line', { x1: px(k + .5), x2: px(k + .5), y1: sy - 4, y2: sy + sh + 4, stroke: V('probe'), 'stroke-width': now?.pages.includes(k) ? 2.6 : 1.4 }));
+  const named = [...pages].slice(0, 13).map(grp).join(', ') + (pages.size > 13 ? ' …' : '');
+  g.append(S('text', { x: 0, y: sy + sh + 15 }, pages.size ? `${pages.size} page${pages.size > 1 ? 's' : ''} touched: ${named}` : 'No page touched yet'));
+  if (NP <= 14) for (let i = 0; i < NP; i++) g.append(S('text', { x: px(i) + 5, y: sy - 6, class: 'axt', style: 'font-size:11px' }, `page ${i}`));
+  if (found !== null) g.append(...tick(slotX(found + .5), sy + sh / 2, 8));
+  const fw = w - 220;
+  g.append(S('text', { x: 0, y: y0 - 16, class: 'axt' }, 'Each row magnifies what is left of the row above'));
+  probes.forEach((p, i) => {
+    const y = y0 + i * rowH, [a, b] = p.before, here = p === now, x = scale(a, b + 1, 0, fw), [lo, hi] = p.after ?? [b + 1, b], xa = x(lo), xb = x(hi + 1);
+    if (lo > a) g.append(S('rect', { x: 0, y, width: Math.max(0, xa), height: bar, rx: 2, fill: 'url(#hOut)', stroke: V('line') }));
+    if (hi < b && p.after) g.append(S('rect', { x: xb, y, width: Math.max(0, fw - xb), height: bar, rx: 2, fill: 'url(#hOut)', stroke: V('line') }));
+    if (p.after) {
+      g.append(S('rect', { x: xa, y, width: Math.max(2, xb - xa), height: bar, rx: 2, fill: V(col), opacity: here ? .75 : .42 }));
+      if (i < probes.length - 1 || !view.over) g.append(S('path', { d: `M${xa} ${y + bar}L0 ${y + rowH}H${fw}L${Math.max(xb, xa + 2)} ${y + bar}Z`, fill: V(col), opacity: .13 }));
+    }
+    if (i === 0 && F > 0) { const xf = Math.min(x(F), fw - 4); g.append(S('rect', { x: xf, y, width: fw - xf, height: bar, fill: fw - xf < 9 ? V('warm') : 'url(#hWarm)' })); }
+    g.append(S('circle', { cx: x(p.slot + .5), cy: y + bar / 2, r: here ? 6.5 : 4.5, fill: V(here ? 'probe' : 'ink-2'), stroke: V('raised'), 'stroke-width': 1.5 }),
+      S('text', { x: fw + 14, y: y + bar / 2 + 4, class: here ? 'strong' : '' }, String(i + 1)),
+      S('text', { x: fw + 34, y: y + bar / 2 + 4, class: (here ? 'strong ' : '') + 'mono', style: 'font-size:11.5px' }, `${search.kind === 'time' ? p.key.slice(3) : p.key} ${p.compare}`),
+      S('text', { x: w, y: y + bar / 2 + 4, 'text-anchor': 'end', class: here ? '' : 'axt', style: 'font-size:11.5px' }, p.after ? `${grp(hi - lo + 1)} left` : 'none left'));
+  });
+  if (!probes.length) g.append(S('rect', { x: 0, y: y0, width: fw, height: bar, rx: 2, fill: V(`${col}-soft`) }), S('text', { x: fw + 14, y: y0 + bar / 2 + 4, class: 'axt' }, `${grp(N)} slots`));
+  return g;
+}
+
+// ---- the log and the records
+
+function drawLog(m, step, scan) {
+  const { $ } = m, w = m.width, y = 34, bh = 36, h = 112, g = canvas(w, h, $('f2t').textContent);
+  $('f2s').textContent = scan.hint;
+  if (!scan.rows.length) return $('lg').replaceChildren(g);
+  const reads = scan.reads.slice(0, step.readings), now = step.phase === 'log' ? reads.at(-1) : null, list = window14(scan.rows, reads.at(-1)?.[0] ?? scan.start);
+  const p0 = list[0][0], p1 = list.at(-1)[0] + list.at(-1)[1], x = scale(p0, p1, 0, w), read = new Map();
+  for (const one of reads) if (one[0] >= p0 && one[0] < p1) { if (!read.has(one[0])) read.set(one[0], []); read.get(one[0]).push(...one[1].map(size => [size, one === now])); }
+  const found = step.ended || step.phase === 'record' ? scan.found : null;
+  for (const [pos, size, base, last, newest, count] of list) {
+    const xa = x(pos), xb = x(pos + size), rd = read.get(pos), here = rd?.some(one => one[1]), hit = found === pos, full = base === last ? grp(base) : `${grp(base)}–${grp(last)}`;
+    const box = S('g', {}, S('rect', { x: xa + 1, y, width: Math.max(1, xb - xa - 2), height: bh, rx: 3, fill: V(hit ? 'hit-soft' : rd ? 'scan-soft' : 'log-soft'), stroke: hit ? V('hit') : here ? V('scan') : 'none', 'stroke-width': 2 }));
+    if (rd) box.append(S('rect', { x: xa + 1, y, width: Math.max(1, Math.min(xb - xa - 2, Math.max(5, x(pos + Math.min(61, Math.max(...rd.map(one => one[0])))) - xa))), height: bh, rx: 2, fill: V('scan'), opacity: here ? 1 : .5 }));
+    const text = xb - xa > full.length * 7.4 + 14 ? full : grp(base);
+    if (xb - xa > text.length * 7.4 + 12) box.append(S('text', { x: (xa + xb) / 2 + (rd ? 4 : 0), y: y + 16, 'text-anchor': 'middle', class: 'mono', style: `font-size:12px;fill:${V('ink')};font-weight:${hit ? 650 : 500}` }, text),
+      S('text', { x: (xa + xb) / 2 + (rd ? 5 : 0), y: y + 30, 'text-anchor': 'middle', style: 'font-size:11px', class: 'axt' }, bytes(size)));
+    g.append(m.hover(box, () => [`Batch ${grp(base)}–${grp(last)}`, `bytes ${grp(pos)}–${grp(pos + size - 1)}, ${grp(size)} B, ${grp(count)} record${count === 1 ? '' : 's'}`, `newest record ${newest}`]));
+  }
+  if (p0 > 0) g.append(S('text', { x: 0, y: y - 10, class: 'axt' }, '…'));
+  [...read.keys()].forEach((q, i, all) => { const a = x(all[i - 1]), b = x(q); if (i && b > a) g.append(S('path', { d: `M${a + 4} ${y - 4}C${a + 8} ${y - 20} ${b - 6} ${y - 20} ${b + 2} ${y - 5}`, fill: 'none', stroke: V('scan'), 'stroke-width': 1.6 }), S('path', { d: `M${b - 4} ${y - 11}l6 6 1 -8z`, fill: V('scan') })); });
+  const X = x(scan.start), known = step.readings || step.phase === 'record' || (step.over && step.search === m.data.searches.length - 1) || (step.over && m.data.by === 'offset');
+  if (known && X >= 0 && X <= w) g.append(S('line', { x1: X, x2: X, y1: 8, y2: y + bh + 4, stroke: V('offset'), 'stroke-width': 2 }), S('text', { x: X > w - 170 ? X - 6 : X + 6, y: 13, 'text-anchor': X > w - 170 ? 'end' : 'start', style: `fill:${V('offset-text')};font-weight:600` }, scan.entry));
+  let right = -99;
+  for (const p of [...list.map(one => one[0]), p1]) {
+    const at = x(p), text = grp(p);
+    g.append(S('line', { x1: at, x2: at, y1: y + bh + 3, y2: y + bh + 8, stroke: V('line-2') }));
+    if (at - right > text.length * 7 + 14) { g.append(S('text', { x: at, y: y + bh + 21, 'text-anchor': at < 10 ? 'start' : at > w - 34 ? 'end' : 'middle', class: 'axt' }, text)); right = at; }
+  }
+  g.append(S('text', { x: w, y: h - 4, 'text-anchor': 'end', class: 'axt' }, 'byte of the .log'));
+  $('lg').replaceChildren(g);
+}
+
+// Few batches are all drawn; of many those around the read, which then stays near the left.
+function window14(rows, position) {
+  if (rows.length <= BATCHES) return rows;
+  const at = rows.findLastIndex(row => row[0] <= position), from = Math.max(0, Math.min(rows.length - BATCHES, at - 3));
+  return rows.slice(from, from + BATCHES);
+}
+
+function drawRecords(m, step) {
+  const { $, data } = m, on = step.phase === 'record', hit = data.records.findIndex(one => one[0] === data.hit);
+  $('fr').hidden = !data.records.length;
+  if (!data.records.length) return;
+  const boxes = data.records.map(([offset, text, label, when], i) => m.hover(H('div', { class: on && i === hit ? 'hit' : on && i < hit ? 'skip' : '' }, H('b', {}, text), label), () => [`Offset ${text}`, when]));
+  $('rc').replaceChildren(H('div', { class: on ? 'rec' : 'rec off' }, boxes), ...(data.records_hint ? [H('div', { class: 'ty fnt more' }, data.records_hint)] : []));
+}

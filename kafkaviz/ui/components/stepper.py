@@ -1,0 +1,26 @@
+"""The stepper of a lookup, and the two searches side by side that follow its steps: drawn and stepped in the browser."""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from kafkaviz.ui.components import door
+
+_stepper, _lanes = door("stepper"), door("lanes")
+
+
+def stepper(data: dict[str, Any], on_slot: Callable[[], None], key: str = "stepper") -> None:
+    """Draws what figures.stepper.message has packed; on_slot is called when a slot of the index is clicked, see `slot`."""
+    _stepper(key=key, data=data, on_slot_change=on_slot, width="stretch", height="content")
+
+
+def slot(of: str, key: str = "stepper") -> int | None:
+    """The slot that was clicked of the lookup with this key; None where none was."""
+    told = (st.session_state.get(key) or {}).get("slot") or {}
+    return told.get("slot") if told.get("key") == of else None
+
+
+def lanes(data: dict[str, Any], key: str = "lanes") -> None:
+    """Draws what figures.lookup_lanes.message has packed; keeps in step with the stepper of the same lookup on the page."""
+    _lanes(key=key, data=data, width="stretch", height="content")

@@ -1,0 +1,292 @@
+"""What the Lookup page looks things up in: the open topic-partition, a log made for a lesson, or keys that somebody typed.
+
+Each is a Source; of a source and a question `made` gives the whole path, and `costs` what all other targets would have cost.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+import numpy as np
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.analyse import cost, why_offset
+from kafkaviz.analyse.cost import HEADERS, PROBES, Costs
+from kafkaviz.figures import stepper
+from kafkaviz.figures import why_offset as why_figure
+from kafkaviz.figures.stepper import Made, Seen
+from kafkaviz.figures.why_offset import WhyView
+from kafkaviz.format import batch_records
+from kafkaviz.log.partition import Partition
+from kafkaviz.search import index
+from kafkaviz.search.bounds import Bounds, bounds_of
+from kafkaviz.search.lookup import Lookup, by_offset, by_timestamp
+from kafkaviz.search.profile import SearchProfile, profile
+from kafkaviz.search.served import ServedLog, ServedSegment, as_they_are
+from kafkaviz.search.slots import PAGE_BYTES, PLAIN, WARM, WARM_BYTES
+from kafkaviz.simulate import practice
+from kafkaviz.simulate.practice import Practice
+from kafkaviz.ui import anatomies
+from kafkaviz.ui.pick import Place, log_bytes
+from kafkaviz.units import group
+
+OFFSET, TIMESTAMP = "Offset", "Timestamp"
+VERSIONS = {"Kafka 4.1 and later": "4.3.1", "Kafka 2.1 to 4.0": "3.9", "Kafka 0.11 to 2.0": "2.0"}
+KEYS = "Your keys"
+PRACTICE = {"5 entries": practice.five, "20 entries": practice.twenty, "1\u202f310\u202f720 entries": practice.full}
+WARM_ENTRIES = (2, 4, 8, 16, 64, 256, 1024)  # of the offset index, to choose from for a lesson
+SMALL_PAGE_SLOTS = 4  # a page of a lesson whose warm section is small
+MOST_KEYS, MOST_LABEL = 4096, 14
+READ_BYTES = 256 << 20  # of .log, read for the times of a whole partition
+EXACT = 1 << 53  # a slider of the browser counts no further
+
+
+@dataclass(frozen=True)
+class Source:
+    """Something to look things up in.
+
+    key: changes when its content does. first, last: the offsets that can be asked for; first_ms, last_ms: the times, None without any.
+    offset, timestamp_ms: a target to begin with. batches, records: as of figures.stepper.Made. times: the batches of a segment as far
+    as they may be read for a picture of the whole partition, else None.
+    """
+
+    key: str
+    title: str
+    note: str
+    log: ServedLog
+    first: int
+    last: int
+    first_ms: int | None
+    last_ms: int | None
+    offset: int
+    timestamp_ms: int
+    batches: Callable[[int], np.ndarray]
+    records: Callable[[int, int], Sequence[Seen]]
+    times: Callable[[int], np.ndarray | None]
+    is_made: bool = False
+    is_alone: bool = False
+
+    def default(self, by: str) -> int:
+        """The target to begin with."""
+        return self.timestamp_ms if by == TIMESTAMP else self.offset
+
+    def span(self, by: str) -> tuple[int, int] | None:
+        """The first and last target that a slider offers; None where there are none, or too large for one."""
+        low, high = (self.first_ms, self.last_ms) if by == TIMESTAMP else (self.first, self.last)
+        return (low, high) if low is not None and low < high < EXACT else None
+
+
+# ---- sources
+
+
+def of_place(place: Place) -> Source:
+    """The open topic-partition, its open segment first. Raises KafkavizError as reading it does."""
+    partition, shown = place.partition, place.segment
+    log = served(place)
+    anatomy = anatomies.read(shown)
+    batches, entries = anatomy.batches, len(anatomy.index.entries)
+    of = next(one for one in log.segments if one.base_offset == shown.base_offset)
+    first, last = shown.base_offset, int(batches["last_offset"][-1]) if len(batches) else shown.base_offset
+    times = batches["max_timestamp_ms"][batches["max_timestamp_ms"] >= 0]
+    low_ms, high_ms = (int(times.min()), int(times.max())) if len(times) else (0, of.largest_timestamp_ms)
+    words = f"{group(entries) if entries else 'no'} {'entry' if entries == 1 else 'entries'} in the offset index"
+    among = "" if len(log.segments) == 1 else f" of segment {shown.name}, one of {group(len(log.segments))}"
+    return Source(
+        f"{place.listed.key}|{partition.directory}|{anatomies.key(shown)}", f"{units.legible(partition.label)}, {words}{among}",
+        "Every number below is read from its files.", log, log.log_start_offset, _end(log),
+        _earliest(partition, low_ms), max(high_ms, max(one.max_timestamp[0] for one in log.segments)),
+        first + (last - first) * 3 // 8, low_ms + (high_ms - low_ms) * 3 // 8 + 1,
+        lambda base_offset: anatomies.read(partition.segment(base_offset)).batches, _records_of(partition), _times_of(place),
+    )  # fmt: skip
+
+
+def served(place: Place) -> ServedLog:
+    """The topic-partition as a broker would have it open."""
+    return _served(f"{place.listed.key}|{place.partition.directory}", place.partition)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _served(key: str, _partition: Partition) -> ServedLog:
+    return as_they_are(_partition)
+
+
+def _end(log: ServedLog) -> int:
+    return max(log.log_start_offset, bounds_of(log, profile()).end_offset - 1)
+
+
+def _earliest(partition: Partition, low_ms: int) -> int:
+    """The time of the first record of the log, or an earlier one that is known."""
+    first = next(partition.live[0].scan(0, 1 << 16).__iter__(), None)
+    known = [int(one) for one in (first["base_timestamp_ms"][:1] if first is not None else ()) if one >= 0]
+    return min([low_ms, *known])
+
+
+def _records_of(partition: Partition) -> Callable[[int, int], Sequence[Seen]]:
+    def records(base_offset: int, position: int) -> list[Seen]:
+        return [Seen(one.offset, one.timestamp_ms, _label(one.key)) for one in partition.segment(base_offset).records(position)]
+
+    return records
+
+
+def _times_of(place: Place) -> Callable[[int], np.ndarray | None]:
+    partition, key = place.partition, f"{place.listed.key}|{place.partition.directory}"
+    if log_bytes(partition) > READ_BYTES:
+        shown = place.segment.base_offset
+        return lambda base_offset: anatomies.read(place.segment).batches if base_offset == shown else None
+    return lambda base_offset: _all_batches(key, partition).get(base_offset)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _all_batches(key: str, _partition: Partition) -> dict[int, np.ndarray]:
+    return {one.base_offset: one.batches() for one in _partition.live}
+
+
+def _label(key: bytes | None) -> str:
+    text = (key or b"")[: 4 * MOST_LABEL].decode("utf-8", "replace")
+    return text[:MOST_LABEL] if text.isprintable() else ""
+
+
+def of_practice(name: str) -> Source:
+    """A log made for lessons, by its name in PRACTICE."""
+    made = _practice(name)
+    rows = made.batches
+
+    def records(base_offset: int, position: int) -> list[Seen]:
+        row = rows[np.searchsorted(rows["position"], position)]
+        return [Seen(one.offset, one.timestamp_ms) for one in batch_records.of_batch(practice.batch_bytes(row, made.apart_ms))]
+
+    return Source(
+        name, made.title, made.note, made.log, 0, int(rows["last_offset"][-1]), int(rows["max_timestamp_ms"][0]),
+        int(rows["max_timestamp_ms"][-1]), made.offset, made.timestamp_ms, lambda base_offset: rows, records, lambda base_offset: rows,
+        is_made=True,
+    )  # fmt: skip
+
+
+@st.cache_resource(show_spinner=False)
+def _practice(name: str) -> Practice:
+    return PRACTICE[name]()
+
+
+def of_keys(keys: Sequence[int]) -> Source:
+    """An index of these keys, without a log."""
+    count = f"{group(len(keys))} {'key' if len(keys) == 1 else 'keys'}"
+    low, high = (min(keys), max(keys)) if keys else (0, 0)
+    note = "Only the index is searched; there is no log behind it."
+    return Source(
+        f"keys {' '.join(map(str, keys))}", f"An index of {count}", note, practice.typed(keys), min(0, low), high + 1, None, None,
+        keys[len(keys) * 3 // 5] + 1 if keys else 0, 0, lambda base_offset: np.empty(0, practice.ROW), lambda base_offset, position: (),
+        lambda base_offset: None, is_made=True, is_alone=True,
+    )  # fmt: skip
+
+
+def parsed_keys(text: str) -> list[int]:
+    """The whole numbers of a line; ValueError in words for what is none, is too large for an index, or too much."""
+    parts = re.split(r"[\s,;]+", text.strip()) if text.strip() else []
+    for part in parts:
+        if not re.fullmatch(r"-?\d{1,10}", part) or abs(int(part)) >= 1 << 31:
+            raise ValueError(f"{part[:20]} is no relative offset: an index keeps whole numbers below 2 147 483 648")
+    if len(parts) > MOST_KEYS:
+        raise ValueError(f"{group(len(parts))} keys are more than the {group(MOST_KEYS)} that are taken")
+    return [int(part) for part in parts]
+
+
+# ---- targets
+
+
+def parsed(text: str, by: str) -> int:
+    """A target as people write it: 2 247, 2_247, and of a timestamp also 2026-11-21 09:29:44.123 in UTC. ValueError for anything else."""
+    plain = re.sub(r"[\s_,\u202f]", "", text)
+    if re.fullmatch(r"-?\d{1,19}", plain):
+        return int(plain)
+    if by == TIMESTAMP:
+        moment = datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
+        return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+    raise ValueError(text)
+
+
+# ---- the lookup
+
+
+def release(version: str, warm_entries: int, by: str) -> SearchProfile:
+    """What a release does; warm_entries: of the offset index, Kafka's are 1024."""
+    of = profile(version)
+    if warm_entries * 8 == WARM_BYTES:
+        return of
+    return replace(of, warm_bytes=warm_entries * (12 if by == TIMESTAMP else 8))
+
+
+def made(source: Source, by: str, target: int, of: SearchProfile) -> Made:
+    """The lookup and what is drawn around it. Raises CorruptFile where the way leads into damage."""
+    found = _in_keys(source.log, target, of) if source.is_alone else _looked_up(source.key, by, target, of, source.log)
+    return Made(found, source.log, source.batches, source.records, page_bytes(of, by), source.is_alone)
+
+
+def _in_keys(log: ServedLog, target: int, of: SearchProfile) -> Lookup:
+    """A search in an index that has no log."""
+    searches = (index.find_offset(log.segments[0], target, of),)
+    return Lookup(log.name, of, Bounds(0, 0, 0, 0, 0), (), searches, (), None, None, offset=target)
+
+
+def page_bytes(of: SearchProfile, by: str) -> int:
+    """The pages that are drawn: 4 KiB, or of a lesson with a small warm section four slots."""
+    small = of.warm_bytes < 64 * 8
+    return SMALL_PAGE_SLOTS * (12 if by == TIMESTAMP else 8) if small else PAGE_BYTES
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _looked_up(key: str, by: str, target: int, of: SearchProfile, _log: ServedLog) -> Lookup:
+    bounds = _bounds(key, of.version, _log)
+    return by_timestamp(_log, target, of, bounds=bounds) if by == TIMESTAMP else by_offset(_log, target, of, bounds=bounds)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _bounds(key: str, version: str, _log: ServedLog) -> Bounds:
+    return bounds_of(_log, profile(version))
+
+
+def chosen(found: Made) -> ServedSegment | None:
+    """The first segment that was searched."""
+    if found.found.scans:
+        return found.segment(found.found.scans[0].segment)
+    if not found.found.searches:
+        return None
+    return next((found.segment(one.base_offset) for one in found.found.choices if one.chosen), found.log.segments[0])
+
+
+def costs(source: Source, found: Made, by: str, of: SearchProfile) -> Costs | None:
+    """Of all targets of the segment that was searched."""
+    segment = chosen(found)
+    return _costs(source.key, segment.base_offset, by, of, found) if segment else None
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _costs(key: str, base_offset: int, by: str, of: SearchProfile, _found: Made) -> Costs | None:
+    segment, rows = _found.segment(base_offset), _found.batches(base_offset)
+    if by == TIMESTAMP:
+        return cost.of_timestamps(segment, rows, of, _found.page_bytes)
+    return cost.of_offsets(segment, rows, of, _found.page_bytes)
+
+
+def why(source: Source, found: Made, of: SearchProfile) -> WhyView:
+    """Why a timestamp gave this offset."""
+    return _why(source.key, found.target, of, source, found)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _why(key: str, target_ms: int, of: SearchProfile, _source: Source, _found: Made) -> WhyView:
+    return why_figure.view(why_offset.why(_found.found, _found.log, _source.times, _source.records))
+
+
+def other(of: SearchProfile) -> SearchProfile:
+    """The other search: plain for warm, warm for plain."""
+    return replace(of, search=PLAIN if of.warm else WARM)
+
+
+def count_of(found: Made, what: str) -> int:
+    """How many probes, pages or headers this lookup takes, counted as `costs` counts."""
+    if what == HEADERS:
+        return len({read.position for scan in found.found.scans[:1] for read in scan.reads})
+    lane = stepper.view(found).searches[0]
+    return len(lane.rows) if what == PROBES else lane.seen(len(lane.rows))

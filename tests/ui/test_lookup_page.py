@@ -1,0 +1,204 @@
+"""The Lookup page without a browser: its sources, its targets, what it says when there is none, and what stands in the address."""
+
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from kafkaviz.pipeline.job import Progress
+from kafkaviz.ui import lookups
+from tests.ui.fakes import FakeStarts
+
+APP = Path(__file__).parents[2] / "app.py"
+T = "\u202f"
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No Spark, nothing from the environment, nothing cached by the test before."""
+    monkeypatch.setattr("kafkaviz.pipeline.job.start_ingest", FakeStarts(Progress(state="done")))
+    for name in ("KAFKAVIZ_DIR", "KAFKAVIZ_ALLOW_ROOT", "KAFKAVIZ_MASTER"):
+        monkeypatch.delenv(name, raising=False)
+    st.cache_resource.clear()
+    st.cache_data.clear()
+
+
+def page(directory: Path | None, **query: str) -> AppTest:
+    """The page at this address."""
+    at = AppTest.from_file(str(APP), default_timeout=60)
+    for name, value in ({"dir": str(directory)} if directory else {} | query).items():
+        at.query_params[name] = value
+    for name, value in query.items():
+        at.query_params[name] = value
+    at.switch_page("pages/lookup.py").run()
+    assert [error.message for error in at.exception] == []
+    return at
+
+
+def html(at: AppTest) -> str:
+    """All HTML of the page but its stylesheet."""
+    return "\n".join(one.proto.body for one in at.get("html") if not one.proto.body.startswith("<style>"))
+
+
+def steps(at: AppTest) -> str:
+    """The table of all steps."""
+    return next(one.proto.body for one in at.get("html") if "What happens" in one.proto.body)
+
+
+def pick(at: AppTest, key: str, value: str) -> None:
+    """Chooses one of a row of choices."""
+    next(one for one in at.button_group if one.key == key).set_value(value).run()
+
+
+def test_a_real_segment(clean):
+    """Offset 2 247 of dense-index-0: eleven probes, four header reads."""
+    at = page(clean, tp="dense-index-0", by="offset", target="2247")
+    text = html(at)
+    assert "dense-index-0, 1\u202f126 entries in the offset index" in text and f"11 probes, like 83 % of all 6{T}000 offsets here" in text
+    assert f"Slot 413 is the last entry not above 2{T}247: 2{T}244 → byte 212{T}990" in steps(at)
+    assert f"The consumer skips 2 records to reach offset 2{T}247." in steps(at)
+
+
+def test_by_time(clean):
+    """Both indexes, and why it is this offset."""
+    at = page(clean, tp="dense-index-0", by="Timestamp", target="1790000445001")
+    assert f"first record not before the target is offset 2{T}250: that is the answer" in steps(at)
+    assert "Why this offset?" in html(at) and f"Offset 2{T}250 is the first record not before the target: 5 s after the target" in html(at)
+    assert f"closest in time is offset 2{T}2" in html(at)
+
+
+def test_a_moment_is_a_target_too(clean):
+    """As people write it, in UTC."""
+    at = page(clean, tp="dense-index-0", by="Timestamp", target="2026-09-21 14:20:45.001")
+    assert f"offset 2{T}250: that is the answer" in steps(at)
+
+
+@pytest.mark.parametrize(("target", "unit"), [("1790000445", "seconds"), ("1790000445001000", "microseconds")])
+def test_another_unit_is_warned_of(clean, target, unit):
+    """With one way on: the same time in milliseconds."""
+    at = page(clean, tp="dense-index-0", by="Timestamp", target=target)
+    assert f"makes sense in {unit}, and Kafka counts in milliseconds" in html(at)
+    next(one for one in at.button if one.key == "kv_unit").click().run()
+    assert not at.exception and f"makes sense in {unit}" not in html(at)
+    assert next(one for one in at.text_input if one.key == "target").value.startswith("1790000445")
+
+
+def test_the_practice_logs_need_no_directory():
+    """The five entries of the article; another release searches in another way."""
+    at = page(None, set="5 entries", target="23")
+    assert "Five entries, as drawn on many blackboards" in html(at) and "Slot 2 is the last entry not above 23" in steps(at)
+    at.selectbox(key="search").set_value("Kafka 0.11 to 2.0").run()
+    assert "The whole index is searched: slots 0 to 4" in steps(at)
+    pick(at, "set", "20 entries")
+    assert not at.exception and "Twenty entries" in html(at) and "Slot 15, where the warm section begins, holds 111" not in steps(at)
+    at.selectbox(key="search").set_value("Kafka 2.1 to 4.0").run()
+    assert "Slot 15, where the warm section begins, holds 111, not below 66" in steps(at)
+
+
+def test_a_full_index():
+    """1 310 720 entries: 27 steps, and the histogram of five million targets."""
+    at = page(None, set=f"1{T}310{T}720 entries")
+    assert f"61 bytes at 123{T}456{T}400" in steps(at) and f"like 5.0 % of all 5{T}242{T}884 offsets here" in html(at)
+
+
+def test_typed_keys():
+    """Any keys, with a warm section of any size; what is none of them is told."""
+    at = page(None, set="Your keys", keys="6 14 22 26 31", target="23")
+    assert "An index of 5 keys" in html(at) and "Slot 2 is the last entry not above 23." in steps(at)
+    at.selectbox(key="warm").set_value("2").run()
+    assert "Slot 2, where the warm section begins, holds 22, below 23" in steps(at)
+    next(one for one in at.text_input if one.key == "keys").set_value("6 14 x").run()
+    assert not at.exception and "x is no relative offset" in html(at)
+
+
+def test_no_target(clean):
+    """A word is none: the page says so and offers one."""
+    at = page(clean, tp="dense-index-0", target="soon")
+    assert "“soon” is no whole number" in html(at)
+    next(one for one in at.button if one.key == "kv_offer").click().run()
+    assert not at.exception and "What happens" in html(at)
+
+
+def test_beyond_the_end(clean):
+    """The broker's own words, and no search."""
+    at = page(clean, tp="dense-index-0", target="9999999")
+    assert "but we only have log segments upto 6000" in steps(at) and "plotly_chart" not in [one.type for one in at.get("plotly_chart")]
+
+
+def test_at_random_and_by_the_slider(clean):
+    """Both write the field."""
+    at = page(clean, tp="dense-index-0", target="2247")
+    at.slider(key="kv_slider").set_value(10).run()
+    assert next(one for one in at.text_input if one.key == "target").value == "10" and "not above 10" in steps(at)
+    next(one for one in at.button if one.key == "kv_random").click().run()
+    drawn = lookups.parsed(next(one for one in at.text_input if one.key == "target").value, "Offset")
+    assert 0 <= drawn < 6000 and not at.exception
+
+
+def test_a_target_of_another_kind_gives_way(clean):
+    """An offset means nothing as a time."""
+    at = page(clean, tp="dense-index-0", target="2247")
+    pick(at, "by", "Timestamp")
+    assert not at.exception and next(one for one in at.text_input if one.key == "target").value.startswith("17900")
+
+
+def test_what_is_counted(clean):
+    """Probes, pages, headers."""
+    at = page(clean, tp="dense-index-0", target="2247")
+    pick(at, "counted", "Headers")
+    assert "batch headers, like" in html(at)
+    pick(at, "counted", "Pages")
+    assert "2 pages, like" in html(at)
+
+
+def test_every_partition_and_every_segment(clean):
+    """Whatever is in a directory: one offset and one time of each segment, no traceback."""
+    from kafkaviz.log.broker import open_broker
+
+    for partition in open_broker(clean).partitions:
+        for by in ("Offset", "Timestamp"):
+            at = page(clean, tp=partition.directory, segment=str(partition.live[0].base_offset), by=by)
+            assert "<h1>" in html(at), partition.directory
+
+
+def test_damage_is_told(damaged):
+    """A directory whose files were damaged by hand: a page each, never a traceback."""
+    from kafkaviz.log.broker import open_broker
+
+    for partition in open_broker(damaged).partitions[:6]:
+        for by in ("Offset", "Timestamp"):
+            assert "<h1>" in html(page(damaged, tp=partition.directory, by=by)), partition.directory
+
+
+def test_no_directory_shows_practice(monkeypatch, tmp_path):
+    """Nothing is open, and there is no sample: there is still something to learn on."""
+    monkeypatch.setattr("kafkaviz.ui.cache.SAMPLES", tmp_path)
+    assert "Five entries" in html(page(None))
+
+
+def test_a_wrong_place_is_told(clean):
+    """A topic-partition that is not there; the page does not quietly show another one."""
+    assert "What happens" not in html(page(clean, tp="nowhere-0"))
+
+
+@pytest.mark.parametrize(("text", "value"), [("2 247", 2247), ("2_247", 2247), (f"2{T}247", 2247), ("-1", -1)])
+def test_targets_as_people_write_them(text, value):
+    """Blanks and underscores between digits."""
+    assert lookups.parsed(text, "Offset") == value
+
+
+def test_what_is_no_target():
+    """Neither is a word, nor an offset that is a moment."""
+    for text in ("", "soon", "1.5", "2026-09-21"):
+        with pytest.raises(ValueError):
+            lookups.parsed(text, "Offset")
+    assert lookups.parsed("2026-09-21T14:20:45Z", "Timestamp") == 1_790_000_445_000
+
+
+def test_what_is_no_key():
+    """Words, and numbers that an index cannot keep."""
+    assert lookups.parsed_keys(" 1, 2;3 ") == [1, 2, 3] and lookups.parsed_keys("") == []
+    for text in ("a", "2147483648", " ".join("1" for _ in range(5000))):
+        with pytest.raises(ValueError):
+            lookups.parsed_keys(text)

@@ -1,0 +1,165 @@
+"""The stepper in a real browser: by keys, clicks and play; the address, the two searches in step, and how fast a step is."""
+
+import re
+import statistics
+
+import pytest
+
+from tests import test_browser
+
+sync_api = test_browser.sync_api
+pytestmark = test_browser.pytestmark
+server, browser, page = test_browser.server, test_browser.browser, test_browser.page  # fixtures; a server and a Chromium of this module
+
+T = "\u202f"
+DRAWN_MS, SHOWN_MS = 16, 35
+STEP_TIMES = """async () => {
+  const drawn = [], shown = [], next = [...document.querySelectorAll('*')].map(e => e.shadowRoot?.querySelector('.next')).find(Boolean);
+  const frame = () => new Promise(requestAnimationFrame);
+  while (!next.disabled) {
+    await frame();
+    const start = performance.now();
+    next.click();
+    drawn.push(performance.now() - start);
+    await frame(); await frame();
+    shown.push(performance.now() - start);
+  }
+  return [drawn, shown];
+}"""
+
+
+def opened(page: "sync_api.Page", server: str, query: str) -> "sync_api.Page":
+    """The page with its stepper drawn."""
+    page.goto(f"{server}/lookup?{query}")
+    page.locator(".say").filter(has_text=re.compile(r"\w")).wait_for(timeout=60_000)
+    return page
+
+
+def said(page: "sync_api.Page") -> str:
+    """The sentence of the step."""
+    return page.locator(".say").inner_text()
+
+
+def at_step(page: "sync_api.Page") -> tuple[int, int]:
+    """Which step of how many."""
+    return tuple(map(int, re.findall(r"\d+", page.locator(".count").inner_text())))
+
+
+def test_by_keys_and_back_by_the_address(page, server):
+    """A link arrives at its step; arrows, Home and End move on, the address follows, a reload brings it back."""
+    opened(page, server, "tp=dense-index-0&by=offset&target=2247&step=10")
+    assert said(page) == f"The middle, slot 417, holds 2{T}269, above 2{T}247. Keep only what is left of it." and at_step(page) == (10, 18)
+    page.keyboard.press("ArrowRight")
+    assert at_step(page)[0] == 11
+    page.wait_for_url("**step=11**")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("End")
+    assert said(page) == f"The broker answers with bytes from 213{T}754 on. The consumer skips 2 records to reach offset 2{T}247."
+    page.keyboard.press("Home")
+    assert at_step(page)[0] == 1 and page.locator(".prev").is_disabled()
+    page.keyboard.press("End")
+    page.wait_for_url("**step=18**")
+    page.reload()
+    page.locator(".say", has_text="The broker answers").wait_for(timeout=60_000)
+    assert at_step(page) == (18, 18)
+
+
+def test_keys_leave_fields_alone(page, server):
+    """An arrow in the field of the target moves the cursor, not the steps."""
+    opened(page, server, "set=5+entries&target=23&step=3")
+    page.get_by_label("Target offset").click()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Home")
+    assert at_step(page)[0] == 3
+    page.get_by_role("slider").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    assert at_step(page)[0] == 4
+
+
+def test_play_and_pause(page, server):
+    """Space plays, and the end stops it; a dot goes to its step."""
+    opened(page, server, "set=5+entries&target=23")
+    page.locator(".speed").select_option("350")
+    page.locator(".say").click()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Space")
+    assert page.locator(".play").inner_text().endswith("Pause")
+    page.locator(".count", has_text="step 8 of 8").wait_for(timeout=15_000)
+    page.locator(".play", has_text="Play").wait_for()
+    page.get_by_label("Step 4: ").click()
+    assert at_step(page) == (4, 8) and said(page).startswith("The middle, slot 3, holds 26, above 23.")
+
+
+def test_what_a_step_shows(page, server):
+    """The line of the pseudocode, the values that changed, the slots that are out, and the words for a screen reader."""
+    opened(page, server, "set=5+entries&target=23&step=4")
+    assert page.locator(".code .on").inner_text().split("\n")[-1].strip() == "else: hi ← mid − 1"
+    assert page.locator(".vals .ch .lab").all_inner_texts() == ["probes", "hi", "mid", "key"]
+    assert page.get_by_role("img", name="3 probes; 1 of 5 slots left").is_visible()
+    assert page.locator(".say").get_attribute("aria-live") == "polite"
+    page.keyboard.press("End")
+    assert page.locator(".rec .hit b").inner_text().startswith("23")
+
+
+def test_plain_beside_warm_in_step(page, server):
+    """Both searches have made as many probes as the stepper shows, and all of them behind its end."""
+    opened(page, server, f"set=1{T}310{T}720+entries&target=1234567&step=6")
+    lanes = page.locator(".lane")
+    lanes.first.wait_for(timeout=60_000)
+    assert [re.sub(r"\s+", " ", text) for text in lanes.locator(".n b").all_inner_texts()] == ["5 of 21", "5 of 13", "5 of 14", "5 of 12"]
+    page.keyboard.press("End")
+    assert lanes.locator(".n b").all_inner_texts() == ["21", "13", "14", "12"]
+    assert page.get_by_role("heading", name="Here the warm section costs 7 probes and 1 page").is_visible()
+
+
+def test_a_slot_that_is_clicked_is_looked_up(page, server):
+    """Its key becomes the target, in the field and in the address, and the steps begin anew."""
+    opened(page, server, "set=5+entries&target=23&step=5")
+    page.locator(".ix .pick").nth(3).click()
+    page.locator(".say", has_text="not above 26").wait_for()
+    assert at_step(page)[0] == 1 and page.get_by_label("Target offset").input_value() == "26"
+    page.wait_for_url("**target=26**")
+    page.reload()
+    page.locator(".say", has_text="not above 26").wait_for(timeout=60_000)
+
+
+def test_surprise_me(page, server):
+    """Another target, which a copied link brings back."""
+    opened(page, server, "tp=dense-index-0&target=2247")
+    page.get_by_role("button", name="Surprise me").click()
+    page.wait_for_url(lambda url: "target=2247" not in url)
+    page.locator(".say", has_not_text=f"2{T}247").wait_for()
+    before = said(page)
+    page.reload()
+    page.locator(".say", has_text=before).wait_for(timeout=60_000)
+
+
+def test_from_the_segment_page(page, server):
+    """Look up from here: the batch that is pinned there."""
+    page.goto(f"{server}/segment?tp=payments-0&segment=7975&pin=11612")
+    page.get_by_role("button", name="Look up from here").click()
+    page.locator(".say", has_text=f"not above 11{T}625").or_(page.locator(".say", has_text=f"below 11{T}625")).wait_for(timeout=60_000)
+
+
+def test_a_segment_in_the_dark(browser, server):
+    """The other theme, narrow: nothing is clipped at 1280 px, nor at 1440."""
+    for width in (1280, 1440):
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme="dark")
+        page = opened(context.new_page(), server, "tp=dense-index-0&by=Timestamp&target=1790000445001&step=13")
+        page.locator(".js-plotly-plot .main-svg").first.wait_for(state="attached")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.locator("[data-testid=stException]").count() == 0
+        context.close()
+
+
+@pytest.mark.parametrize("query", ["tp=dense-index-0&target=2247", f"set=1{T}310{T}720+entries&target=1234567"])
+def test_a_step_is_one_frame(page, server, query):
+    """Drawn within 16 ms and on screen within 35, at any size of the index; half of the steps, as other work takes turns."""
+    opened(page, server, query)
+    page.locator(".js-plotly-plot .main-svg").first.wait_for(state="attached", timeout=60_000)
+    page.wait_for_timeout(500)
+    drawn, shown = page.evaluate(STEP_TIMES)
+    assert len(drawn) >= 17
+    assert statistics.median(drawn) <= DRAWN_MS, drawn
+    assert sorted(shown)[len(shown) // 4] <= SHOWN_MS, shown
