@@ -1,0 +1,145 @@
+"""The exercise on the ceiling: which rules are right, where the popular wrong ones fail, and that a rule is nothing but a rule."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafkaviz.search import exercise, textbook
+from kafkaviz.search.exercise import ABOVE, BASE, BELOW, BETWEEN, EMPTY, EXACT, NO_ANSWER, NONE_TO_BASE, RIGHT, SLOT_PLUS_1, Known, NoRule
+
+ARTICLE = np.array(exercise.ARTICLE)
+
+
+def checked(text: str, keys: np.ndarray = ARTICLE) -> exercise.Checked:
+    """A rule tried on an index."""
+    return exercise.check(exercise.parse(text), keys)
+
+
+def test_the_right_rule_finds_every_ceiling():
+    """Around each key of the article, and in an index without an entry."""
+    found = checked(RIGHT)
+    assert found.is_right and len(found.cases) == 3 * 5 + 1
+    assert [(one.target, one.floor_slot, one.answered) for one in found.cases if one.kind == EXACT] == [
+        (6, 0, 0), (14, 1, 1), (22, 2, 2), (26, 3, 3), (31, 4, 4),
+    ]  # fmt: skip
+
+
+def test_slot_plus_1_fails_on_each_key_and_at_the_end():
+    """And nowhere else, but for an index without an entry."""
+    found = checked(SLOT_PLUS_1)
+    assert [found.counts(kind) for kind in exercise.KINDS] == [(1, 0), (5, 5), (8, 0), (1, 1), (1, 1)]
+    assert [(one.target, one.answered, one.ceiling) for one in found.wrong] == [
+        (6, 1, 0), (14, 2, 1), (22, 3, 2), (26, 4, 3), (31, 5, 4), (32, 5, -1), (23, 0, -1),
+    ]  # fmt: skip
+
+
+def test_minus_1_as_the_base_offset_fails_at_both_ends():
+    """Below the first key, where slot 0 is the ceiling, and above the last, where there is none."""
+    found = checked(NONE_TO_BASE)
+    assert [(one.kind, one.target, one.answered, one.ceiling) for one in found.wrong] == [
+        (BELOW, 5, BASE, 0), (ABOVE, 32, BASE, -1), (EMPTY, 23, BASE, -1),
+    ]  # fmt: skip
+
+
+def test_a_key_that_is_not_there_is_no_answer():
+    """A rule that asks for key(-1) fails where lookup finds nothing, and only there."""
+    found = checked("if key(slot) = target then slot else if slot + 1 < entries then slot + 1 else none")
+    assert [(one.kind, one.answered) for one in found.wrong] == [(BELOW, NO_ANSWER), (EMPTY, NO_ANSWER)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 2**40), unique=True, max_size=40).map(sorted))
+def test_the_ceiling_that_a_rule_is_held_against(keys):
+    """Is numpy's, and a linear scan's; the right rule gives it for any index."""
+    found = checked(RIGHT, np.array(keys, np.int64))
+    assert found.is_right
+    for one in found.cases:
+        if one.kind != EMPTY:
+            slot = int(np.searchsorted(keys, one.target, "left"))
+            assert one.ceiling == (slot if slot < len(keys) else -1) == textbook.ceiling_slot(np.array(keys), one.target)
+            assert one.floor_slot == int(np.searchsorted(keys, one.target, "right")) - 1
+            assert one.kind == (EXACT if one.target in keys else BELOW if slot == 0 else ABOVE if slot == len(keys) else BETWEEN)
+
+
+@pytest.mark.parametrize(
+    ("text", "slot", "expected"),
+    [
+        ("slot", 2, 2),
+        ("none", 2, -1),
+        ("-1", 2, -1),
+        ("base", 2, BASE),
+        ("key(slot) - target", 2, -1),
+        ("1 + 2 - 3 + 4", 0, 4),
+        ("10 - (2 + 3)", 0, 5),
+        ("if 1 = 2 then 3 else 4", 0, 4),
+        ("if slot >= 0 and key(slot) = 22 then 7 else 8", 2, 7),
+        ("if slot >= 0 and key(slot) = 22 then 7 else 8", -1, 8),
+        ("if slot = 5 or not slot < 2 then 1 else 0", 2, 1),
+        ("if (slot = 2 or slot = 3) and target > 0 then 1 else 0", 2, 1),
+        ("if (slot + 1) < entries then slot + 1 else none", 4, -1),
+        ("if not (slot = 2) then 1 else 0", 2, 0),
+        ("(if slot = 2 then 1 else 0) + 5", 2, 6),
+        ("if (if slot = 2 then 1 else 0) = 1 then 8 else 9", 2, 8),
+        ("IF slot ≥ 0 THEN slot − 1 ELSE none", 2, 1),
+        ("if slot ≠ 2 then 1 else if slot ≤ 2 then 5 else 6", 2, 5),
+        ("if slot == 2 then 1 else 0", 2, 1),
+        ("if slot != 2 then 1 else 0", 2, 0),
+        ("key(entries)", 2, NO_ANSWER),
+        ("key(-1)", 2, NO_ANSWER),
+        ("key(key(slot) - 20)", 2, 22),
+    ],
+)
+def test_what_a_rule_says(text, slot, expected):
+    """Keys 6 14 22 26 31, target 23."""
+    assert exercise.answer(exercise.parse(text), Known(exercise.ARTICLE, 23, slot)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "character 1: expected slot, key(…), target, entries, none, base or a number, found the end"),
+        ("slot +", "character 7: expected slot"),
+        ("slot slot", "character 6: expected the end, found slot"),
+        ("if slot then 1 else 2", "character 9: expected a comparison, found then"),
+        ("if slot = 1 then 2", "character 19: expected else, found the end"),
+        ("slot * 2", "character 6: '*' is no word of a rule"),
+        ("__import__('os')", "character 1: '_' is no word"),
+        ("open(slot)", "character 1: 'open' is no word"),
+        ("slot.keys", "character 5: '.' is no word"),
+        ("keys[slot]", "character 1: 'keys' is no word"),
+        ("9999999999999999999", "character 1: a number of more than 18 digits"),
+        ("١", "character 1: '١' is no word"),
+        ("base + 1", "character 6: base is no number"),
+        ("1 - base", "character 3: base is no number"),
+        ("(" * 30 + "1" + ")" * 30, "more than 20 parts within parts"),
+        ("-" * 30 + "1", "more than 20 parts within parts"),
+        ("1" + " + 1" * 100, "character 401: a rule of more than 400 characters"),
+        ("key slot", "character 5: expected (, found slot"),
+    ],
+)
+def test_what_is_no_rule(text, words):
+    """It is said what was expected, and where."""
+    with pytest.raises(NoRule) as refused:
+        exercise.parse(text)
+    assert words in str(refused.value)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.lists(st.sampled_from([*"()+-=<>", "if", "then", "else", "and", "or", "not", "slot", "key", "target", "none", "1", " "])).map(
+        " ".join
+    )
+)
+def test_any_text_is_a_rule_or_refused(text):
+    """Nothing else escapes, and a rule always gives a whole number."""
+    try:
+        rule = exercise.parse(text)
+    except NoRule:
+        return
+    assert isinstance(exercise.answer(rule, Known(exercise.ARTICLE, 23, 2)), int)
+
+
+def test_kafkas_own_upper_bound_is_no_ceiling_for_slot_0():
+    """The quirk: of a target equal to the first key it gives slot 1."""
+    assert exercise.kafkas_own(exercise.ARTICLE) == (6,)
