@@ -6,6 +6,7 @@ from kafkaviz.commands.dumping import java, json_indexes, json_logs
 from kafkaviz.commands.dumping.console import Console
 from kafkaviz.commands.dumping.death import Death
 from kafkaviz.commands.dumping.json_words import line, problem
+from kafkaviz.commands.dumping.judged import Judge
 from kafkaviz.commands.dumping.options import Options
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log import file
@@ -15,9 +16,10 @@ FORMATS = ("log", "checkpoint", "index", "timeindex", "snapshot", "txnindex")
 
 def dump(options: Options, console: Console) -> int:
     """Prints the files in order; 0. CannotOpen for a file that cannot be read, once what came before it is printed."""
+    judge = Judge()
     try:
         for path in map(java.path, options.files):
-            _print_file(path, options, console)
+            _print_file(path, options, console, judge)
     except Death as fault:
         raise fault.fault or KafkavizError(f"{path}: {fault.message}") from None
     finally:
@@ -25,24 +27,24 @@ def dump(options: Options, console: Console) -> int:
     return 0
 
 
-def _print_file(path: str, options: Options, console: Console) -> None:
+def _print_file(path: str, options: Options, console: Console, judge: Judge) -> None:
     """The line of a file, and what it holds."""
     with file.reader(Path(path)):  # before anything is said of it
         info = file.info(Path(path))
     suffix = path.rpartition("/")[2].rpartition(".")[2]
     console.write(line("file", path=path, format=suffix if suffix in FORMATS else None, size_bytes=info.size_bytes))
-    _dump_file(path, suffix, options, console)
+    _dump_file(path, suffix, options, console, judge)
 
 
-def _dump_file(path: str, suffix: str, options: Options, console: Console) -> None:
+def _dump_file(path: str, suffix: str, options: Options, console: Console, judge: Judge) -> None:
     """The lines of one file, by its suffix."""
     match suffix:
         case "log" | "checkpoint":
             json_logs.dump(path, options, console)
         case "index":
-            json_indexes.dump_offset_index(path, options, console)
+            json_indexes.dump_offset_index(path, options, console, judge)
         case "timeindex":
-            json_indexes.dump_time_index(path, options, console)
+            json_indexes.dump_time_index(path, options, console, judge)
         case "snapshot":
             json_indexes.dump_snapshot(path, console)
         case "txnindex":

@@ -1,0 +1,83 @@
+"""What is wrong with an index file: the findings of `kafkaviz check` about it, so that both commands say the same of the same bytes."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from kafkaviz.analyse.checks import segment as segment_checks
+from kafkaviz.analyse.checks.facts import Facts
+from kafkaviz.analyse.checks.segment import Checked
+from kafkaviz.analyse.health import plan
+from kafkaviz.commands.dumping import java
+from kafkaviz.commands.dumping.json_words import problem
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format import names
+from kafkaviz.format.names import PartitionName
+from kafkaviz.log import file
+from kafkaviz.log.broker import open_broker
+from kafkaviz.log.metadata_log import DIRECTORY
+from kafkaviz.log.partition import Partition, open_partition
+from kafkaviz.log.segment import Segment
+from kafkaviz.log.settings import open_settings
+from kafkaviz.units import on_one_line, ungrouped
+
+NO_PROBLEMS = ("timeindex-empty", "index-unwritten-slots")  # of the second a line of its own kind tells
+
+
+class Judge:
+    """Checks the segment of one file after another; what it was told of the last segment is kept for its other index."""
+
+    def __init__(self) -> None:
+        self._directory: Path | None = None
+        self._around: tuple[Partition, Facts] | None = None
+        self._checked: tuple[Segment, Checked] | None = None
+
+    def problems(self, path: str, base_offset: int) -> Iterator[bytes]:
+        """A line for each finding about an .index or .timeindex; what keeps its .log from being read is among them."""
+        found = Path(java.absolute(path))
+        partition, facts = self._of(found.parent)
+        segment = _segment(partition, found, base_offset)
+        if self._checked is None or self._checked[0] != segment:
+            self._checked = segment, segment_checks.check(segment, facts)
+        about = {found.name, segment.log.name if segment.log and self._is_unreadable else None}
+        told = [one for one in self._checked[1].findings if (one.file or "").rpartition("/")[2] in about]
+        for one in sorted(told, key=lambda one: -1 if one.position is None else one.position):
+            if one.code not in NO_PROBLEMS:
+                yield problem(one.code, one.position, one.length, on_one_line(ungrouped(one.message)))
+
+    @property
+    def _is_unreadable(self) -> bool:
+        summary = self._checked[1].summary
+        return summary is not None and bool(summary.unreadable)
+
+    def _of(self, directory: Path) -> tuple[Partition, Facts]:
+        if directory != self._directory:
+            self._directory, self._around, self._checked = directory, _around(directory), None
+        return self._around
+
+
+def _around(directory: Path) -> tuple[Partition, Facts]:
+    """The partition directory, and what its broker directory tells of it."""
+    if not names.parse_directory(directory.name) or not any(directory.glob("*.log")):
+        return open_partition(directory, PartitionName(directory.name, 0)), Facts(directory.name, clean=None)
+    broker, metadata = open_broker(directory), directory.parent / DIRECTORY
+    settings = open_settings(open_broker(metadata)) if any(metadata.glob("*.log")) else None
+    partition = broker.partitions[0]
+    return partition, plan(broker, settings=settings).facts(partition)
+
+
+def _segment(partition: Partition, path: Path, base_offset: int) -> Segment:
+    """The segment that the file belongs to; one made of the files beside it where its name is not as Kafka writes it."""
+    for one in partition.segments:
+        if one.in_use and path.name in (found.name for found in one.files):
+            return one
+    stem = path.name.partition(".")[0]
+    beside = {kind: path.parent / f"{stem}.{kind}" for kind in ("log", "index", "timeindex")}
+    return Segment(base_offset, "closed", **{kind: _info(other) for kind, other in beside.items() if os.path.exists(other)})
+
+
+def _info(path: Path) -> file.FileInfo | None:
+    try:
+        return file.info(path)
+    except CannotOpen:
+        return None
