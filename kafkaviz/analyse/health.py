@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kafkaviz import versions
+from kafkaviz.analyse import outlook
 from kafkaviz.analyse.checks import between, cost, other_files, retention, segment, state, unreadable
 from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.checks.segment import Checked
 from kafkaviz.analyse.finding import CODES, FAMILIES, SEVERITIES, Code, Evidence, Finding, Version, as_info, counts, in_order
 from kafkaviz.analyse.infer.version import formatted_by, looks_like
+from kafkaviz.analyse.outlook import Outlook
 from kafkaviz.analyse.restart import NEWEST, Log, Restart, Step, all_logs, before, configs, log_of, steps, strange_directories
 from kafkaviz.analyse.restart import joined as in_one_start
 from kafkaviz.errors import KafkavizError
@@ -61,6 +63,11 @@ class Health:
     def counts(self) -> dict[str, int]:
         """How many findings of each severity."""
         return counts(self.findings)
+
+    @property
+    def outlook(self) -> Outlook | None:
+        """The start in numbers."""
+        return self.restart and outlook.of(self.restart, len(self.broker.partitions))
 
     def of(self, partition: str | None) -> tuple[Finding, ...]:
         """The findings about one partition directory, or None: about the broker directory itself."""

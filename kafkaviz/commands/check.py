@@ -10,7 +10,6 @@ from kafkaviz.commands.printing import output
 
 if TYPE_CHECKING:
     from kafkaviz.analyse.health import Finding, Health
-    from kafkaviz.analyse.restart import Step
     from kafkaviz.log.partition import Partition
 
 FOUND = 1
@@ -106,21 +105,12 @@ def _start(health: "Health") -> Iterator[str]:
         return
     how = "stopped cleanly" if restart.clean else "not stopped cleanly"
     if restart.starts:
-        yield f"the next start ({how}) will succeed: {', '.join(_actions(restart.steps)) or 'nothing to mend'}"
+        yield f"the next start ({how}) will succeed, and {health.outlook.words}"
         return
     yield f"the next start ({how}) WILL FAIL:"
     for step in restart.failures:
         yield from _wrapped("", f"{step.partition or BROKER}: {step.error or step.why}", "  ")
         yield from _wrapped("", step.way_out or "", "    ")
-
-
-def _actions(steps: "Iterable[Step]") -> Iterator[str]:
-    """How often it does what."""
-    steps = list(steps)
-    for action, words in (("truncate", "{} cut"), ("rebuild", "{} written anew"), ("delete", "{} deleted")):
-        count = sum(step.action == action for step in steps)
-        if count:
-            yield words.format(_count(count, "file"))
 
 
 def _items(found: "list[Finding]") -> Iterator[str]:

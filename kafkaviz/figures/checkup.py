@@ -8,19 +8,19 @@ from itertools import groupby
 from typing import NamedTuple
 
 from kafkaviz import units
+from kafkaviz.analyse import outlook
 from kafkaviz.analyse.finding import CODES, ERROR, INFO, SEVERITIES, Finding
+from kafkaviz.analyse.outlook import Outlook, counted, number
 from kafkaviz.figures import segment_bytes
 from kafkaviz.format import names
 from kafkaviz.simulate.restart import Restart, Step
+from kafkaviz.simulate.steps import RECOVERED
 
 ROW_BYTES, ROWS, BEFORE_BYTES = 16, 8, 32  # of a hex dump: bytes a line, lines, and what is shown in front of a finding
 ALONE = 3  # more findings of one code are one item of the list
 MEMBERS = 200  # of an item, shown; all are in the JSON
 DUMPS = 400  # findings whose bytes are sent along
-READ_CAUSES = ("unflushed", "index-missing", "index-corrupt", "tail", "invalid-offset", "index-full")  # the .log is read
-EXPECTED = ("leftover-deleted", "directory-deleted", "producer-state")  # deletions that every start may do
 LEAST_SHARE = 0.016  # of the strip: a small log is still seen
-WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 TAILS = (("log-torn-tail", "are a batch cut short"), ("log-zero-tail", "are zeros"), ("log-garbage-tail", "do not belong there"))
 FILE_KINDS = {".index": "offset", ".timeindex": "time", ".log": "log"}
 
@@ -102,36 +102,38 @@ class View(NamedTuple):
     items: tuple[Item, ...]
 
 
-def view(findings: Sequence[Finding], restart: Restart | None, log_bytes: Mapping[tuple[str, int], int], read: Read) -> View:
+def view(
+    findings: Sequence[Finding], restart: Restart | None, log_bytes: Mapping[tuple[str, int], int], read: Read, logs: int
+) -> View:
     """All that the page shows. log_bytes: the size of each .log by its directory and base offset; read: for the dumps.
 
-    restart: None where it cannot be foretold.
+    restart: None where it cannot be foretold. logs: how many the broker has, those without a .log too.
     """
     counted = {severity: sum(one.severity == severity for one in findings) for severity in SEVERITIES}
     if restart is None:
         return View(UNKNOWN, None, counted, items(findings, read))
-    return View(verdict(findings, restart), strip(restart, log_bytes), counted, items(findings, read))
+    return View(verdict(findings, restart, logs), strip(restart, log_bytes), counted, items(findings, read))
 
 
 # ---- the verdict
 
 
-def verdict(findings: Sequence[Finding], restart: Restart) -> Verdict:
-    """What the next start does, in a headline and some sentences."""
+def verdict(findings: Sequence[Finding], restart: Restart, logs: int) -> Verdict:
+    """What the next start does, in a headline and some sentences; logs: how many the broker has."""
+    told = outlook.of(restart, logs)
     if not restart.starts:
-        return _fails(restart)
-    cuts, deletes = _of(restart, "truncate"), [one for one in _of(restart, "delete") if one.cause not in EXPECTED]
-    headline = _headline(cuts, deletes, restart)
+        return _fails(restart, told)
     mended = {one.file for one in restart.steps if one.action in ("truncate", "rebuild", "delete") and one.cause != "timeindex-missing"}
     stays = sum(one.severity == ERROR and not one.code.startswith("recovery-") and one.file not in mended for one in findings)
-    kind = "error" if stays else "warning" if cuts or deletes or not restart.clean else "ok"
-    return Verdict(kind, headline, " ".join(filter(None, (_why(restart), _cut_words(findings, cuts), _stay_words(stays)))))
+    kind = "error" if stays else "warning" if told.cut_logs or told.deleted_files or not told.clean else "ok"
+    text = " ".join(filter(None, (_why(told), _cut_words(findings, restart), _stay_words(stays))))
+    return Verdict(kind, f"This broker will start, and {told.words}", text)
 
 
-def _fails(restart: Restart) -> Verdict:
+def _fails(restart: Restart, told: Outlook) -> Verdict:
     first = restart.failures[0]
-    others = len({one.partition for one in restart.steps} - {first.partition, None})
-    rest = f" With it ends the broker, also for its {units.group(others)} other logs." if others else ""
+    others = told.logs - (first.partition is not None and first.cause != "directory-name")
+    rest = f" With it ends the broker, also for its {counted(others, 'other log')}." if first.partition and others else ""
     title = f"This broker will not start: {_headline_of(first)}"
     return Verdict("error", title, f"{_sentence(first.why)} {_sentence(f'Kafka says: {first.error}') if first.error else ''}{rest}")
 
@@ -144,27 +146,17 @@ def _headline_of(step: Step) -> str:
         "directory-name": f"{where} is no topic-partition",
         "directory-twice": f"{where} is there twice",
         "log-corrupt": f"the log of {where} cannot be read",
+        "meta-properties": "its meta.properties cannot be used",
+        "bootstrap": "its bootstrap.checkpoint cannot be read",
+        "snapshot-corrupt": "its newest snapshot of the cluster's metadata is damaged",
     }
     return words.get(step.cause, f"{where} cannot be loaded")
 
 
-def _headline(cuts: Sequence[Step], deletes: Sequence[Step], restart: Restart) -> str:
-    done = []
-    if cuts:
-        logs = len({(one.partition, one.segment) for one in cuts})
-        done.append(f"cut {units.group(sum(one.size_bytes or 0 for one in cuts))} bytes off {_number(logs)} log{_s(logs)}")
-    if deletes:
-        done.append(f"delete {_number(len(deletes))} {'thing' if any(not one.file for one in deletes) else 'file'}{_s(len(deletes))}")
-    rebuilt = {(one.partition, one.segment) for one in _of(restart, "rebuild") if one.cause in READ_CAUSES}
-    if rebuilt and not cuts:
-        done.append(f"rebuild indexes of {_number(len(rebuilt))} segment{_s(len(rebuilt))}")
-    return f"This broker will start, and {' and '.join(done)}" if done else "This broker will start, and change nothing"
-
-
-def _why(restart: Restart) -> str:
-    if restart.clean:
+def _why(told: Outlook) -> str:
+    if told.clean:
         return "It was stopped cleanly, so contents are not checked at the start."
-    logs = len({one.partition for one in restart.steps if one.cause == "unflushed"})
+    logs = told.read_logs
     if not logs:
         return "It was not stopped cleanly."
     verb, its = ("is", "its") if logs == 1 else ("are", "their")
@@ -172,21 +164,22 @@ def _why(restart: Restart) -> str:
     return f"It was not stopped cleanly, so {again}, and {its} indexes rebuilt."
 
 
-def _cut_words(findings: Sequence[Finding], cuts: Sequence[Step]) -> str:
+def _cut_words(findings: Sequence[Finding], restart: Restart) -> str:
     """What the bytes are that will be cut off."""
+    cuts = [one for one in restart.steps if one.action == "truncate"]
     tails = [(words, [one for one in findings if one.code == code]) for code, words in TAILS]
     told = [f"{units.group(sum(one.length or 0 for one in found))} {words}" for words, found in tails if found]
     if not cuts or not told:
         return ""
     logs = len({one.file for _, found in tails for one in found})
     lost = " No whole batch is lost." if all(one.cause == "tail" for one in cuts) else ""
-    return f"{_number(logs).capitalize()} log{_s(logs)} end{'s' if logs == 1 else ''} in bytes that are no batch: {', '.join(told)}.{lost}"
+    return f"{number(logs).capitalize()} log{_s(logs)} end{'s' if logs == 1 else ''} in bytes that are no batch: {', '.join(told)}.{lost}"
 
 
 def _stay_words(stays: int) -> str:
     if not stays:
         return ""
-    return f"{_number(stays).capitalize()} error{_s(stays)} will stay: the start does not see {'it' if stays == 1 else 'them'}."
+    return f"{number(stays).capitalize()} error{_s(stays)} will stay: the start does not see {'it' if stays == 1 else 'them'}."
 
 
 # ---- the strip
@@ -194,7 +187,7 @@ def _stay_words(stays: int) -> str:
 
 def strip(restart: Restart, log_bytes: Mapping[tuple[str, int], int]) -> Strip | None:
     """The logs that the start reads, those with trouble first, then by size; None where it reads none."""
-    read = {(one.partition, one.segment) for one in restart.steps if one.cause in READ_CAUSES and one.segment is not None}
+    read = {(one.partition, one.segment) for one in restart.steps if one.cause in RECOVERED and one.segment is not None}
     sizes: dict[str, int] = {}
     for directory, base_offset in read & log_bytes.keys():
         sizes[directory] = sizes.get(directory, 0) + log_bytes[directory, base_offset]
@@ -222,7 +215,7 @@ def _bar(name: str, size_bytes: int, share: float, restart: Restart) -> Bar:
     cut = sum(one.size_bytes or 0 for one in steps if one.action == "truncate")
     fails = any(one.action == "fail" for one in steps)
     end = "stops with an exception" if fails else f"cut by {units.group(cut)} B, index rebuilt" if cut else "kept whole, index rebuilt"
-    segments = len({one.segment for one in steps if one.cause in READ_CAUSES and one.segment is not None})
+    segments = len({one.segment for one in steps if one.cause in RECOVERED and one.segment is not None})
     return Bar(name, size_bytes, share, cut, fails, f"{units.group(segments)} segment{_s(segments)}, {units.size(size_bytes)}: {end}")
 
 
@@ -322,14 +315,6 @@ def _sent(one: Member) -> dict:
 
 
 # ---- words
-
-
-def _of(restart: Restart, action: str) -> list[Step]:
-    return [one for one in restart.steps if one.action == action]
-
-
-def _number(count: int) -> str:
-    return WORDS[count] if count < len(WORDS) else units.group(count)
 
 
 def _times(count: int) -> str:

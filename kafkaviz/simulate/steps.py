@@ -32,7 +32,14 @@ class Step:
     error: str | None = None
     way_out: str | None = None
 
+    @property
+    def expected(self) -> bool:
+        """Whether every start may do it, of a healthy directory too."""
+        return self.cause in EXPECTED
 
+
+EXPECTED = ("metadata-log", "leftover-deleted", "directory-deleted", "producer-state", "leader-epochs")
+RECOVERED = ("unflushed", "index-missing", "index-corrupt", "tail", "invalid-offset", "index-full")  # the .log is read for it
 CAUSES = {
     "unflushed": "the segment reaches above the recovery point of an unclean directory",
     "metadata-log": "the metadata log is recovered at every start",

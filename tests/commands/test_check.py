@@ -55,7 +55,7 @@ def test_a_killed_broker_is_told_what_will_be_cut(killed, capsys, monkeypatch):
     monkeypatch.setattr(commands_check, "ALIKE", 1)
     assert main(["check", str(killed)]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert lines[2].startswith("the next start (not stopped cleanly) will succeed:") and "files cut" in lines[2]
+    assert lines[2].startswith("the next start (not stopped cleanly) will succeed, and cut ") and " bytes off three logs" in lines[2]
     assert sum(line.startswith("recovery-will-rebuild, ") for line in lines) == 1
     assert sum(line.startswith("           also ") for line in lines) >= 1
 

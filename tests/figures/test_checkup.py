@@ -33,25 +33,25 @@ def nothing(file: str, position: int, length: int) -> bytes:
          "It was not stopped cleanly, so 3 logs are read again from their recovery points, and their indexes rebuilt."),
         (Restart(False, True, (*AGAIN, TORN)), [finding("log-torn-tail", "cut", Evidence(""), partition="orders-1", file="orders-1/0.log",
                                                         position=2900, length=100)],
-         "warning", "This broker will start, and cut 100 bytes off one log",
+         "warning", "This broker will start, and cut 100 bytes off one log, and rebuild indexes of three segments",
          "It was not stopped cleanly, so 3 logs are read again from their recovery points, and their indexes rebuilt. "
          "One log ends in bytes that are no batch: 100 are a batch cut short. No whole batch is lost."),
         (Restart(True, True, (Step("a-0", 5, "delete", "orphan-index", "no .log", "a-0/5.index", size_bytes=8),)), [], "warning",
          "This broker will start, and delete one file", "It was stopped cleanly, so contents are not checked at the start."),
         (Restart(False, False, (*AGAIN, FULL)), [], "error", "This broker will not start: the offset index of a-0 cannot be rebuilt",
-         "The index is full. Kafka says: E: full (size = 84). With it ends the broker, also for its 2 other logs."),
+         "The index is full. Kafka says: E: full (size = 84). With it ends the broker, also for its one other log."),
     ],
 )  # fmt: skip
 def test_the_verdict_says_what_the_start_will_do(restart, findings, kind, title, text):
     """Starts or not, what it cuts, deletes, rebuilds, and what it leaves."""
-    assert checkup.verdict(findings, restart) == (kind, title, text)
+    assert checkup.verdict(findings, restart, 2) == (kind, title, text)
 
 
 def test_a_batch_lost_is_not_called_no_batch_lost():
     """A cut for another reason than a tail takes whole batches."""
     cut = Step("orders-1", 0, "truncate", "invalid-offset", "offsets run backwards", "orders-1/0.log", 0, 3000)
     tail = found("log-torn-tail", position=2900, length=100)
-    assert "No whole batch is lost" not in checkup.verdict([tail], Restart(False, True, (*AGAIN, cut))).text
+    assert "No whole batch is lost" not in checkup.verdict([tail], Restart(False, True, (*AGAIN, cut)), 3).text
 
 
 def test_the_strip_shows_what_is_read_in_proportion():
@@ -125,7 +125,7 @@ def test_the_dump_begins_a_little_before_the_finding():
 
 def test_a_start_that_cannot_be_foretold_is_said():
     """The findings are still there."""
-    shown = checkup.view([found("log-torn-tail")], None, LOGS, nothing)
+    shown = checkup.view([found("log-torn-tail")], None, LOGS, nothing, 3)
     assert (shown.verdict, shown.strip, len(shown.items)) == (checkup.UNKNOWN, None, 1)
 
 
@@ -139,7 +139,8 @@ def test_the_message_is_plain_values():
     """What a browser can be sent: dictionaries, lists, text and numbers."""
     import json
 
-    shown = checkup.view([found("log-torn-tail", position=1, length=5)], Restart(False, True, (*AGAIN, TORN)), LOGS, lambda *_: b"\x01\x02")
+    torn = found("log-torn-tail", position=1, length=5)
+    shown = checkup.view([torn], Restart(False, True, (*AGAIN, TORN)), LOGS, lambda *_: b"\x01\x02", 3)
     sent = json.loads(json.dumps(checkup.message(shown, "k")))
     assert sent["key"] == "k" and sent["items"][0]["members"][0]["dump"]["digits"] == "0102"
     assert sent["counts"] == {"error": 1, "warning": 0, "info": 0}

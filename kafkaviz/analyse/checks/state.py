@@ -16,10 +16,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.units import duration, group, moment
 
 HANGING_MS = 15 * 60_000  # transaction.max.timeout.ms, 4.3.1: no producer may leave one open for longer
-EXPECTED = (
-    "metadata-log", "leftover-deleted", "leftover-cleaned", "orphan-index", "directory-deleted", "producer-state",
-    "timeindex-missing", "leader-epochs",
-)  # what every start does, or what other codes tell
+TOLD = ("leftover-cleaned", "orphan-index", "timeindex-missing")  # causes that codes of their own tell
 
 
 def of_partition(partition: Partition, summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
@@ -86,9 +83,9 @@ def of_restart(restart: Restart, version: Version) -> Iterator[Finding]:
         elif step.action == "truncate":
             message = f"{group(step.size_bytes)} bytes from byte {group(step.from_position)} on will be cut: {step.why}"
             yield _step("recovery-will-truncate", step, version, f"{group(step.size_bytes)} bytes that are no valid batch", message)
-        elif step.action == "delete" and step.cause not in EXPECTED:
+        elif step.action == "delete" and not step.expected and step.cause not in TOLD:
             yield _step("recovery-will-delete", step, version, step.why, f"{step.file or step.partition} will be deleted: {step.why}")
-        elif step.action == "rebuild" and step.cause not in EXPECTED:
+        elif step.action == "rebuild" and not step.expected and step.cause not in TOLD:
             rebuilt[step.partition].append(step)
     for steps in rebuilt.values():
         yield _rebuilt(steps, version)
