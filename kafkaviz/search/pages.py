@@ -67,8 +67,9 @@ class Readers:
 class Replay:
     """What a growth did, counted from `counted_from` on but for the image.
 
-    lookups, faults, pages_read: of readers at the tail, and of laggards. touched, faulted: the image, (pages, columns) counts,
-    column c the growth from c / columns of all entries on. first_faults: up to KEPT of them, FAULT each, in order.
+    lookups, faults, pages_read, most_pages: of readers at the tail, and of laggards; most_pages is of one lookup.
+    touched, faulted: the image, (pages, columns) counts; column c is the growth from c / columns of all entries on.
+    first_faults: up to KEPT of them, FAULT each, in order.
     """
 
     entries: int
@@ -77,6 +78,7 @@ class Replay:
     lookups: tuple[int, int]
     faults: tuple[int, int]
     pages_read: tuple[int, int]
+    most_pages: tuple[int, int]
     touched: np.ndarray
     faulted: np.ndarray
     first_faults: np.ndarray
@@ -112,7 +114,7 @@ def replay(
     at, found, laggard = targets(growth, readers)
     pages = -(-growth.entries * growth.entry_bytes // memory.page_bytes)
     touched, faulted = np.zeros((pages, columns), np.int32), np.zeros((pages, columns), np.int32)
-    kept, counts = np.zeros((KEPT, 4), np.int64), np.zeros((3, 2), np.int64)
+    kept, counts = np.zeros((KEPT, 4), np.int64), np.zeros((4, 2), np.int64)
     written = growth.clock if clock is None else np.ascontiguousarray(clock, np.int64)
     warm_entries = NEVER if warm_bytes is None else warm_bytes // growth.entry_bytes
     around = memory.read_around_bytes // memory.page_bytes
@@ -146,7 +148,7 @@ def _replay(clock, at, found, laggard, sizes, warm_entries, touched, faulted, ke
     """Fills the image, the faults and the counts; how many faults were kept."""
     entry_bytes, page_bytes, cold_after, around, counted_from = sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]
     entries, columns = len(clock), touched.shape[1]
-    used = np.full(len(touched), NEVER, np.int64)
+    used, read_by = np.full(len(touched), NEVER, np.int64), np.full(len(touched), NEVER, np.int64)
     read = np.empty(2 + 64, np.int64)
     lookup = told = 0
     for count in range(1, entries + 1):
@@ -163,8 +165,9 @@ def _replay(clock, at, found, laggard, sizes, warm_entries, touched, faulted, ke
         for probe in range(probes):
             first = read[probe] * entry_bytes // page_bytes
             for page in range(first, (read[probe] * entry_bytes + entry_bytes - 1) // page_bytes + 1):
-                if not _is_first(read, probe, page, entry_bytes, page_bytes):
+                if read_by[page] == lookup:
                     continue
+                read_by[page] = lookup
                 fresh += 1
                 touched[page, column] += 1
                 idle = now - used[page]
@@ -180,6 +183,7 @@ def _replay(clock, at, found, laggard, sizes, warm_entries, touched, faulted, ke
             counts[0, reader] += 1
             counts[1, reader] += counted
             counts[2, reader] += fresh
+            counts[3, reader] = max(counts[3, reader], fresh)
     return told
 
 
@@ -204,16 +208,6 @@ def _probes(entries, slot, warm_entries, read):
         else:
             hi = middle - 1
     return count
-
-
-@njit(cache=True)
-def _is_first(read, probe, page, entry_bytes, page_bytes):
-    """Whether no probe before touched the page."""
-    for other in range(probe):
-        first, last = read[other] * entry_bytes // page_bytes, (read[other] * entry_bytes + entry_bytes - 1) // page_bytes
-        if first <= page <= last:
-            return False
-    return True
 
 
 @njit(cache=True)

@@ -1,6 +1,7 @@
 """Pages that go cold while an index grows: against a plain replay, a closed form, and figures that were worked out elsewhere."""
 
 import time
+from itertools import groupby
 
 import numpy as np
 import pytest
@@ -74,6 +75,8 @@ def test_every_fault_is_the_one_of_a_plain_replay(entries, entry_bytes, page_byt
     assert compiled.first_faults.tolist() == faults
     assert [(int(page), int(at) + 1) for page, at in np.argwhere(compiled.touched)] == sorted((page, count) for count, page in touches)
     assert sum(compiled.faults) == len(faults) == compiled.faulted.sum() and sum(compiled.pages_read) == len(touches)
+    lookup_pages = [list(group) for _, group in groupby(touches, key=lambda touch: touch[0])]
+    assert max(compiled.most_pages) == max(map(len, lookup_pages), default=0)
 
 
 def faults_a_page(memory: Memory, warm_bytes: int | None = None) -> float:
