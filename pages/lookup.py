@@ -112,7 +112,7 @@ def show(source: Source, names: list[str], name: str) -> None:
 def head(source: Source) -> None:
     """Which index this is."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
-        parts.title("Lookup", f"{source.title}. {source.note}", gap=0)
+        parts.title("Lookup", f"{source.title}. {source.note}".strip(), gap=0)
         with st.popover("How to read this", type="tertiary", icon=":material/help:", width="content"):
             st.markdown(HELP)
 
@@ -308,6 +308,7 @@ def why(source: Source, found: Made, of: SearchProfile) -> None:
     shown = lookups.why(source, found, of)
     st.space(32)
     parts.heading("Why this offset?")
+    st.space(10)
     with st.container(key="kv_fig_why"):
         parts.figure_head(shown.title, shown.below)
         chart = why_figure.figure(shown, st.context.theme.type or "light")

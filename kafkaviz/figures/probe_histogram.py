@@ -91,9 +91,10 @@ def figure(shown: HistogramView, mode: str) -> "go.Figure":
         shapes=_outlines(shown, middles, colour["ink_3"]), xaxis=_across(shown, middles, labels), yaxis=_upward(most),
     )  # fmt: skip
     if shown.mine is not None:
-        at = middles[shown.mine]
+        at, beside = middles[shown.mine], shown.outline[shown.mine] if shown.outline else 0
         chart.add_annotation(
-            x=at, y=shown.shares[shown.mine], text="this target", showarrow=False, yshift=9, font={"size": 12, "color": colour["ink"]},
+            x=at, y=max(beside, shown.shares[shown.mine]), yshift=9, text="this target", showarrow=False,
+            font={"size": 12, "color": colour["ink"]},
             xanchor="left" if shown.mine == 0 and len(middles) > 2 else "right" if shown.mine == len(middles) - 1 > 1 else "center",
         )  # fmt: skip
     return chart

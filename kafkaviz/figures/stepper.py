@@ -165,7 +165,7 @@ def _search(made: Made, search: IndexSearch, base_offset: int) -> SearchView:
     rows = (_row(search, *one, made.page_bytes) for one in zip(found.probes, words, ranges, strict=True))
     pages = -(-found.entries * entry_bytes // made.page_bytes)
     warm_slots = made.found.profile.warm_bytes // entry_bytes
-    cells = tuple(_cells(made.segment(base_offset), search)) if found.entries <= DRAWN_SLOTS else None
+    cells = tuple(_cells(made, made.segment(base_offset), search)) if found.entries <= DRAWN_SLOTS else None
     result = lookup_words.result(search, base_offset, not made.is_alone)
     return SearchView(search, tuple(words), result, tuple(rows), made.page_bytes / entry_bytes, pages, warm_slots, cells)
 
@@ -176,7 +176,7 @@ def _row(search: IndexSearch, probe: Probe, told: Told, before: tuple[int, int],
     return Row(probe.slot, text_of(search.kind, probe.key), probe.compare, before, told.left, tuple(range(first, last + 1)))
 
 
-def _cells(segment: ServedSegment, search: IndexSearch) -> list[tuple[str, str, str]]:
+def _cells(made: Made, segment: ServedSegment, search: IndexSearch) -> list[tuple[str, str, str]]:
     entry_bytes, cells = ENTRY_BYTES[search.kind], []
     slots = segment.time_slots if search.kind == TIME else segment.offset_slots
     for slot, (key, value) in enumerate(slots.tolist()):
@@ -185,6 +185,9 @@ def _cells(segment: ServedSegment, search: IndexSearch) -> list[tuple[str, str, 
             cells.append((clock(key), group(value + segment.base_offset), f"{where}: {units.moment(key)} → offset {group(value)}"))
         else:
             offset = group(key + segment.base_offset)
+            if made.is_alone:
+                cells.append((offset, "", f"{where}: key {offset}"))
+                continue
             cells.append((offset, group(value), f"{where}: offset {offset} → byte {group(value)}"))
     return cells
 

@@ -155,7 +155,7 @@ def figure(shown: WhyView, mode: str) -> "go.Figure":
     chart = go.Figure()
     _segments(chart, shown, colour)
     when = [None if ms is None else _utc(ms) for ms in shown.newest_ms]
-    dots = {"mode": "markers", "marker": {"size": 4, "color": colour["log"]}}
+    dots = {"mode": "markers", "marker": {"size": 4, "color": colour["log"], "line": {"width": 0}}}
     chart.add_scatter(x=shown.offsets, y=when, hovertemplate="to offset %{x}: %{y}<extra></extra>", **dots)
     line = {"mode": "lines", "line": {"color": colour["time"], "width": 1.5, "shape": "hv"}, "hoverinfo": "skip"}
     chart.add_scatter(x=shown.offsets, y=[None if ms is None else _utc(ms) for ms in shown.running_ms], **line)
@@ -183,7 +183,7 @@ def _segments(chart: "go.Figure", shown: WhyView, colour: dict[str, str]) -> Non
     """A band for each segment, the searched one lit, and its largest timestamp as a line over its width."""
     for place, band in enumerate(shown.bands):
         fill = colour["time_soft"] if band.fate == SEARCHED else colour["panel"] if place % 2 else colour["raised"]
-        chart.add_vrect(x0=band.first_offset, x1=max(band.end_offset, band.first_offset + 1), fillcolor=fill, line_width=0, layer="below")
+        chart.add_vrect(x0=band.first_offset, x1=max(band.end_offset, band.first_offset + 1), fillcolor=fill, opacity=0.6, line_width=0, layer="below")
         edge = {"color": colour["ink_3"], "width": 1, "dash": "dot"}
         largest = _utc(band.largest_ms)
         chart.add_shape(type="line", x0=band.first_offset, x1=band.end_offset, y0=largest, y1=largest, line=edge)

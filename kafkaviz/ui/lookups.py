@@ -12,19 +12,19 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analyse import cost, why_offset
+from kafkaviz.analyse import cost, lookups, why_offset
 from kafkaviz.analyse.cost import HEADERS, PROBES, Costs
 from kafkaviz.figures import stepper
 from kafkaviz.figures import why_offset as why_figure
 from kafkaviz.figures.stepper import Made, Seen
 from kafkaviz.figures.why_offset import WhyView
-from kafkaviz.format import batch_records
+from kafkaviz.format import batch_records, offset_index
 from kafkaviz.log.partition import Partition
 from kafkaviz.search import index
 from kafkaviz.search.bounds import Bounds, bounds_of
 from kafkaviz.search.lookup import Lookup, by_offset, by_timestamp
 from kafkaviz.search.profile import SearchProfile, profile
-from kafkaviz.search.served import ServedLog, ServedSegment, as_they_are
+from kafkaviz.search.served import ServedLog, ServedSegment
 from kafkaviz.search.slots import PAGE_BYTES, PLAIN, WARM, WARM_BYTES
 from kafkaviz.simulate import practice
 from kafkaviz.simulate.practice import Practice
@@ -85,31 +85,48 @@ def of_place(place: Place) -> Source:
     """The open topic-partition, its open segment first. Raises KafkavizError as reading it does."""
     partition, shown = place.partition, place.segment
     log = served(place)
-    anatomy = anatomies.read(shown)
-    batches, entries = anatomy.batches, len(anatomy.index.entries)
-    of = next(one for one in log.segments if one.base_offset == shown.base_offset)
-    first, last = shown.base_offset, int(batches["last_offset"][-1]) if len(batches) else shown.base_offset
-    times = batches["max_timestamp_ms"][batches["max_timestamp_ms"] >= 0]
+    rows = _rows(partition, log, shown.base_offset)
+    of = next((one for one in log.segments if one.base_offset == shown.base_offset), log.segments[0])
+    first, last = shown.base_offset, int(rows["last_offset"][-1]) if len(rows) else shown.base_offset
+    times = rows["max_timestamp_ms"][rows["max_timestamp_ms"] >= 0]
     low_ms, high_ms = (int(times.min()), int(times.max())) if len(times) else (0, of.largest_timestamp_ms)
-    words = f"{group(entries) if entries else 'no'} {'entry' if entries == 1 else 'entries'} in the offset index"
-    among = "" if len(log.segments) == 1 else f" of segment {shown.name}, one of {group(len(log.segments))}"
     return Source(
-        f"{place.listed.key}|{partition.directory}|{anatomies.key(shown)}", f"{units.legible(partition.label)}, {words}{among}",
-        "Every number below is read from its files.", log, log.log_start_offset, _end(log),
-        _earliest(partition, low_ms), max(high_ms, max(one.max_timestamp[0] for one in log.segments)),
+        f"{place.listed.key}|{partition.directory}|{anatomies.key(shown)}", _title(place, log, of), _note(partition), log,
+        log.log_start_offset, _end(log), _earliest(partition, low_ms), max(high_ms, max(one.max_timestamp[0] for one in log.segments)),
         first + (last - first) * 3 // 8, low_ms + (high_ms - low_ms) * 3 // 8 + 1,
-        lambda base_offset: anatomies.read(partition.segment(base_offset)).batches, _records_of(partition), _times_of(place),
+        lambda base_offset: _rows(partition, log, base_offset), _records_of(partition), _times_of(place, log),
     )  # fmt: skip
 
 
+def _title(place: Place, log: ServedLog, of: ServedSegment) -> str:
+    entries = offset_index.written(of.offset_slots)
+    words = f"{group(entries) if entries else 'no'} {'entry' if entries == 1 else 'entries'} in the offset index"
+    among = "" if len(log.segments) == 1 else f" of segment {units.file_stem(of.base_offset)}, one of {group(len(log.segments))}"
+    return f"{units.legible(place.partition.label)}, {words}{among}"
+
+
+def _note(partition: Partition) -> str:
+    return "As the next start would leave it: the broker was not stopped cleanly." if lookups.needs_recovery(partition) else ""
+
+
 def served(place: Place) -> ServedLog:
-    """The topic-partition as a broker would have it open."""
+    """The topic-partition as a broker has it open: where it was not stopped cleanly, as its next start would leave it."""
     return _served(f"{place.listed.key}|{place.partition.directory}", place.partition)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _served(key: str, _partition: Partition) -> ServedLog:
-    return as_they_are(_partition)
+    return lookups.served(_partition)
+
+
+def _rows(partition: Partition, log: ServedLog, base_offset: int) -> np.ndarray:
+    """The batches of a segment, as far as the log that is served reaches."""
+    return _within(anatomies.read(partition.segment(base_offset)).batches, log, base_offset)
+
+
+def _within(rows: np.ndarray, log: ServedLog, base_offset: int) -> np.ndarray:
+    end = next((one.size_bytes for one in log.segments if one.base_offset == base_offset), 0)
+    return rows[: int(np.searchsorted(rows["position"] + rows["size_bytes"], end, "right"))]
 
 
 def _end(log: ServedLog) -> int:
@@ -130,12 +147,16 @@ def _records_of(partition: Partition) -> Callable[[int, int], Sequence[Seen]]:
     return records
 
 
-def _times_of(place: Place) -> Callable[[int], np.ndarray | None]:
+def _times_of(place: Place, log: ServedLog) -> Callable[[int], np.ndarray | None]:
     partition, key = place.partition, f"{place.listed.key}|{place.partition.directory}"
     if log_bytes(partition) > READ_BYTES:
-        shown = place.segment.base_offset
-        return lambda base_offset: anatomies.read(place.segment).batches if base_offset == shown else None
-    return lambda base_offset: _all_batches(key, partition).get(base_offset)
+        return lambda base_offset: _rows(partition, log, base_offset) if base_offset == place.segment.base_offset else None
+
+    def times(base_offset: int) -> np.ndarray | None:
+        rows = _all_batches(key, partition).get(base_offset)
+        return None if rows is None else _within(rows, log, base_offset)
+
+    return times
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

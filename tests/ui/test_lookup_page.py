@@ -202,3 +202,13 @@ def test_what_is_no_key():
     for text in ("a", "2147483648", " ".join("1" for _ in range(5000))):
         with pytest.raises(ValueError):
             lookups.parsed_keys(text)
+
+
+def test_an_unclean_directory_is_read_as_its_next_start_leaves_it(killed):
+    """Of every topic-partition a page each; the sentence says so."""
+    from kafkaviz.log.broker import open_broker
+
+    for partition in open_broker(killed).partitions:
+        for by in ("Offset", "Timestamp"):
+            at = page(killed, tp=partition.directory, by=by)
+            assert "As the next start would leave it" in html(at), partition.directory

@@ -160,7 +160,7 @@ function clickable(m, search, box, slotAt) {
 
 function drawSmall(m, w, search, view) {
   const { probes, now, found, pages } = view, N = search.entries, F = search.warm_from, col = colour(search);
-  const L = 44, cw = N ? Math.min(150, (w - L - 104) / N) : 0, x = s => L + s * cw, tiny = cw < 25, H0 = tiny ? 30 : 52, top = 30, rowH = 24, y0 = top + H0 + 34;
+  const time = search.kind === 'time', L = 44, R = time ? 124 : 104, cw = N ? Math.min(150, (w - L - R) / N) : 0, x = s => L + s * cw, tiny = cw < (time ? 42 : 25), H0 = tiny ? 30 : 52, top = 30, rowH = 24, y0 = top + H0 + 34;
   const g = canvas(w, y0 + Math.max(search.rows.length, 1) * rowH + 6, m.$('f1t').textContent), page = s => Math.floor(s / search.page_slots);
   for (let s = 1, a = 0; s <= N; s++) if (s === N || page(s) !== page(a)) {
     const p = page(a), on = pages.has(p), word = x(s) - x(a) > 96 && on ? `page ${p}, touched` : x(s) - x(a) > 44 ? `page ${p}` : String(p);
@@ -174,13 +174,13 @@ function drawSmall(m, w, search, view) {
     if (F > 0) g.append(S('rect', { x: x(0), y: top + H0 + 5, width: x(F) - x(0) - 2, height: 9, fill: V('cold-soft') }), S('text', { x: x(0), y: top + H0 + 26, style: `fill:${V('cold-text')}` }, 'cold section'));
   }
   if (tiny) g.append(S('text', { x: 0, y: top + 19, class: 'axt' }, 'slots'), S('text', { x: x(N) + 10, y: top + 19, class: 'axt' }, N ? `0 to ${N - 1}` : ''));
-  else ['slot', 'key', search.kind === 'time' ? 'offset' : 'byte'].forEach((t, i) => g.append(S('text', { x: 0, y: top + [15, 32, 46][i], class: 'axt' }, t)));
-  const probed = new Set(probes.map(p => p.slot)), [lo, hi] = view.left ?? [N, -1], time = search.kind === 'time';
+  else ['slot', 'key', time ? 'offset' : search.cells[0]?.[1] ? 'byte' : ''].forEach((t, i) => g.append(S('text', { x: 0, y: top + [15, 32, 46][i], class: 'axt' }, t)));
+  const probed = new Set(probes.map(p => p.slot)), [lo, hi] = view.left ?? [N, -1];
   search.cells.forEach(([key, value, words], s) => {
     const out = probes.length && (s < lo || s > hi), hit = found === s, here = now?.slot === s, mid = x(s) + cw / 2;
     const cell = S('g', { opacity: out && !probed.has(s) ? .42 : 1 }, S('rect', { x: x(s) + 1, y: top, width: Math.max(1, cw - 2), height: H0, rx: 3, fill: V(hit ? 'hit-soft' : out ? 'panel' : `${col}-soft`), stroke: hit ? V('hit') : here ? V('probe') : 'none', 'stroke-width': hit || here ? 2.4 : 0 }));
     if (!tiny) cell.append(S('text', { x: mid, y: top + 15, 'text-anchor': 'middle', class: 'axt', style: 'font-size:11px' }, s + (hit ? ' ✓' : '')),
-      S('text', { x: mid, y: top + 32, 'text-anchor': 'middle', class: 'mono', style: `font-size:${cw < 44 ? 11 : 13}px;font-weight:600;fill:${V('ink')}` }, time ? key.slice(cw < 60 ? 8 : 6) : cw < 44 ? key.replace(/\s/g, '') : key),
+      S('text', { x: mid, y: top + 32, 'text-anchor': 'middle', class: 'mono', style: `font-size:${cw < 44 ? 11 : 13}px;font-weight:600;fill:${V('ink')}` }, time ? key.slice(cw < 60 ? 9 : 6) : cw < 44 ? key.replace(/\s/g, '') : key),
       S('text', { x: mid, y: top + 46, 'text-anchor': 'middle', class: 'mono', style: `font-size:${cw < 44 ? 9.5 : 11}px;fill:${V('ink-3')}` }, cw < 44 ? value.replace(/\s/g, '') : value));
     else if (hit) cell.append(S('path', { d: `M${mid - 4} ${top + 15}l3 3.4 5.4-7`, fill: 'none', stroke: V('hit'), 'stroke-width': 2 }));
     else if (probed.has(s)) cell.append(S('circle', { cx: mid, cy: top + 15, r: 2.6, fill: V('ink') }));
@@ -193,7 +193,7 @@ function drawSmall(m, w, search, view) {
       if (p.after[1] >= p.after[0]) g.append(S('rect', { x: x(p.after[0]) + 1, y: y - 6, width: Math.max(1, (p.after[1] - p.after[0] + 1) * cw - 2), height: 12, rx: 3, fill: V(col), opacity: here ? .62 : .3 })); }
     const short = text => time ? text.slice(6) : text;
     g.append(S('text', { x: 0, y: y + 4, class: here ? 'strong' : 'axt' }, 'probe'), disc(x(p.slot) + cw / 2, y, i + 1, V(here ? 'probe' : 'ink-2')),
-      S('text', { x: w, y: y + 4, 'text-anchor': 'end', class: (here ? 'strong ' : '') + 'mono' }, `${short(p.key)} ${p.compare} ${short(search.target)}`));
+      S('text', { x: w, y: y + 4, 'text-anchor': 'end', class: (here ? 'strong ' : '') + 'mono', style: 'font-size:12px' }, `${short(p.key)} ${p.compare} ${short(search.target)}`));
   });
   return g;
 }
@@ -253,10 +253,11 @@ function drawLog(m, step, scan) {
   for (const [pos, size, base, last, newest, count] of list) {
     const xa = x(pos), xb = x(pos + size), rd = read.get(pos), here = rd?.some(one => one[1]), hit = found === pos, full = base === last ? grp(base) : `${grp(base)}–${grp(last)}`;
     const box = S('g', {}, S('rect', { x: xa + 1, y, width: Math.max(1, xb - xa - 2), height: bh, rx: 3, fill: V(hit ? 'hit-soft' : rd ? 'scan-soft' : 'log-soft'), stroke: hit ? V('hit') : here ? V('scan') : 'none', 'stroke-width': 2 }));
-    if (rd) box.append(S('rect', { x: xa + 1, y, width: Math.max(1, Math.min(xb - xa - 2, Math.max(5, x(pos + Math.min(61, Math.max(...rd.map(one => one[0])))) - xa))), height: bh, rx: 2, fill: V('scan'), opacity: here ? 1 : .5 }));
+    const head = rd ? Math.max(1, Math.min(xb - xa - 2, Math.max(5, x(pos + Math.min(61, Math.max(...rd.map(one => one[0])))) - xa))) : 0, low = head > (xb - xa) * .3; // a wide read lies below the words
+    if (rd) box.append(S('rect', { x: xa + 1, y: low ? y + bh - 6 : y, width: head, height: low ? 6 : bh, rx: 2, fill: V('scan'), opacity: here ? 1 : .5 }));
     const text = xb - xa > full.length * 7.4 + 14 ? full : grp(base);
-    if (xb - xa > text.length * 7.4 + 12) box.append(S('text', { x: (xa + xb) / 2 + (rd ? 4 : 0), y: y + 16, 'text-anchor': 'middle', class: 'mono', style: `font-size:12px;fill:${V('ink')};font-weight:${hit ? 650 : 500}` }, text),
-      S('text', { x: (xa + xb) / 2 + (rd ? 5 : 0), y: y + 30, 'text-anchor': 'middle', style: 'font-size:11px', class: 'axt' }, bytes(size)));
+    if (xb - xa > text.length * 7.4 + 12) box.append(S('text', { x: (xa + xb) / 2 + (rd && !low ? 4 : 0), y: y + (low ? 14 : 16), 'text-anchor': 'middle', class: 'mono', style: `font-size:12px;fill:${V('ink')};font-weight:${hit ? 650 : 500}` }, text),
+      S('text', { x: (xa + xb) / 2 + (rd && !low ? 5 : 0), y: y + (low ? 26 : 30), 'text-anchor': 'middle', style: 'font-size:11px', class: 'axt' }, bytes(size)));
     g.append(m.hover(box, () => [`Batch ${grp(base)}–${grp(last)}`, `bytes ${grp(pos)}–${grp(pos + size - 1)}, ${grp(size)} B, ${grp(count)} record${count === 1 ? '' : 's'}`, `newest record ${newest}`]));
   }
   if (p0 > 0) g.append(S('text', { x: 0, y: y - 10, class: 'axt' }, '…'));
