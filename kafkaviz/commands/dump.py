@@ -27,7 +27,7 @@ no value of, is null; a stored timestamp of -1 is -1. By kind:
   producer             producer_id, producer_epoch, last_sequence, last_offset, offset_delta, timestamp_ms, coordinator_epoch,
                        current_txn_first_offset
   unwritten            slots or bytes that were never written: position, size_bytes
-  problem              code of a finding, position, size_bytes, message
+  problem              code of a finding, position, size_bytes, message: what `kafkaviz check` says of these bytes
 
 Example: kafkaviz dump orders-0/00000000000000000000.log --print-data-log"""
 FLAGS = {

@@ -40,7 +40,7 @@ def _dump_file(path: str, suffix: str, options: Options, console: Console, judge
     """The lines of one file, by its suffix."""
     match suffix:
         case "log" | "checkpoint":
-            json_logs.dump(path, options, console)
+            json_logs.dump(path, options, console, judge)
         case "index":
             json_indexes.dump_offset_index(path, options, console, judge)
         case "timeindex":

@@ -1,47 +1,64 @@
 """A .log or .checkpoint as JSON lines: batches, with their records if those are asked for, and what is wrong with either."""
 
 from base64 import b64encode
-from pathlib import Path
 
 import numpy as np
 
-from kafkaviz.analyse import tail
+from kafkaviz.analyse.checks.reading import Break
+from kafkaviz.analyse.tail import Tail
 from kafkaviz.binary.codec import CODECS
 from kafkaviz.commands.dumping import death, records_file
 from kafkaviz.commands.dumping.batch_lines import TIMESTAMP_TYPES, last_sequence, timestamp_type
 from kafkaviz.commands.dumping.console import Console
 from kafkaviz.commands.dumping.json_words import Columns, flag_or_null, line, nullable, objects, problem, unwritten
+from kafkaviz.commands.dumping.judged import Judge
 from kafkaviz.commands.dumping.lines import Word, flag, rendered
 from kafkaviz.commands.dumping.options import MAX_INT, Options
 from kafkaviz.commands.dumping.records_file import Batches, RecordsFile
-from kafkaviz.commands.dumping.resume import next_batch
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, control
 from kafkaviz.format.batch import MAGIC_2
 from kafkaviz.format.batch_records import BatchRecord, until_fault
-from kafkaviz.log import file
 
 _CODEC_WORDS = tuple(f'"{name}"' for name in CODECS) + ("null",) * 3
 _TYPE_WORDS = tuple(f'"{name}"' for name in TIMESTAMP_TYPES)
-_TAIL_CODES = {"zeros": "log-zero-tail", "torn": "log-torn-tail", "garbage": "log-garbage-tail"}
+CRC = "batch-crc-mismatch"
+TAIL_CODES = {"zeros": "log-zero-tail", "torn": "log-torn-tail", "garbage": "log-garbage-tail"}
 
 
-def dump(path: str, options: Options, console: Console) -> None:
-    """The lines of one file; behind a length that cannot be, the search for the next batch goes on byte by byte."""
-    at, last_offset = 0, None
+def dump(path: str, options: Options, console: Console, judge: Judge) -> None:
+    """The lines of one file; behind a place that no broker gets over it goes on where `kafkaviz check` does."""
+    at: int | None = 0
     with records_file.opened(path) as log:
         stop = min(log.size_bytes, max(0, options.max_bytes))
         while at is not None:
-            batches = log.batches(at, stop)
-            for some in batches:
-                _print(some, log, options, console)
-                last_offset = int(some["last_offset"][-1])
-            end = batches.end.position
-            at = next_batch(log, end + 1, stop, -1 if last_offset is None else last_offset)
-            if at is not None:
-                console.write(problem("batch-bad-length", end, at - end, _words(batches)))
-        if options.max_bytes == MAX_INT:
-            _print_tail(path, batches, log, last_offset, console)
+            at = _dump_stretch(log, at, stop, options, console, judge)
+
+
+def _dump_stretch(log: RecordsFile, at: int, stop: int, options: Options, console: Console, judge: Judge) -> int | None:
+    """The batches from a byte on, up to a break; the byte behind that, None at the end."""
+    batches = log.batches(at, stop)
+    for some in batches:
+        valid = records_file.valid(log, some)
+        broken = None if valid.all() else judge.break_at(log.path, some["position"][~valid])
+        whole = len(some) if broken is None else int(np.searchsorted(some["position"], broken.position))
+        if whole:
+            _print(some[:whole], valid[:whole], log, options, console)
+        if broken is not None:
+            return _pass_over(broken, "the length of the batch is wrong", stop, console)
+    end = batches.end.position
+    broken = judge.break_at(log.path, np.array([end])) if end < stop else None
+    if broken is not None:
+        return _pass_over(broken, _words(batches), stop, console)
+    if end < stop and options.max_bytes == MAX_INT:
+        _print_tail(judge.reading(log.path).tail, batches, console)
+    return None
+
+
+def _pass_over(broken: Break, why: str, stop: int, console: Console) -> int | None:
+    """Tells of a break; where the batches go on."""
+    console.write(problem("batch-bad-length", broken.position, broken.resumed - broken.position, why))
+    return broken.resumed if broken.resumed < stop else None
 
 
 def _words(batches: Batches) -> str:
@@ -50,36 +67,31 @@ def _words(batches: Batches) -> str:
     return fault.message if fault else "a batch is longer than the bytes that follow it"
 
 
-def _print_tail(path: str, batches: Batches, log: RecordsFile, last_offset: int | None, console: Console) -> None:
-    """What stands behind the last batch that can be read."""
-    found = tail.read(file.info(Path(path)), batches.end.position, last_offset)
+def _print_tail(found: Tail | None, batches: Batches, console: Console) -> None:
+    """What stands behind the last batch that can be read; nothing of a file that is being written."""
     if found is None:
         return
-    code = _TAIL_CODES[found.kind]
-    if batches.death() and found.kind != "zeros":
-        code = "batch-bad-length"
     message = _words(batches) if batches.death() else f"Found {found.size_bytes} invalid bytes at the end"
-    console.write(problem(code, found.position, found.size_bytes, message))
+    console.write(problem(TAIL_CODES[found.kind], found.position, found.size_bytes, message))
     if found.kind == "zeros":
         console.write(unwritten(found.position, found.size_bytes))
 
 
-def _print(batches: np.ndarray, log: RecordsFile, options: Options, console: Console) -> None:
+def _print(batches: np.ndarray, valid: np.ndarray, log: RecordsFile, options: Options, console: Console) -> None:
     """The lines of an array of batches; at once where nothing goes between them."""
-    valid = records_file.valid(log, batches)
     text, ends = rendered(*objects("batch", _columns(batches, valid, _base_offsets(log, batches))))
     quiet = valid & (batch.codec(batches) < len(CODECS)) & (batches["magic"] >= 0) & (batches["magic"] <= MAGIC_2)
     if quiet.all() and not options.deep:
         console.write(memoryview(text))
         return
     at = 0
-    for row, end, fine in zip(batches, ends.tolist(), quiet.tolist(), strict=True):
+    for row, end, fine, is_valid in zip(batches, ends.tolist(), quiet.tolist(), valid.tolist(), strict=True):
         console.write(text[at:end].tobytes())
         at = end
         if not fine:
             _print_problems(row, console)
         if options.deep:
-            _print_records(row, log.bytes_at(int(row["position"]), int(row["size_bytes"])), console)
+            _print_records(row, log.bytes_at(int(row["position"]), int(row["size_bytes"])), is_valid, console)
 
 
 def _print_problems(row: np.void, console: Console) -> None:
@@ -91,11 +103,11 @@ def _print_problems(row: np.void, console: Console) -> None:
     elif codec_id >= len(CODECS):
         console.write(problem("decompress-failed", *where, f"Unknown compression type id: {codec_id}"))
     else:
-        console.write(problem("batch-crc-mismatch", *where, f"the checksum of the batch is not {row['crc']}"))
+        console.write(problem(CRC, *where, f"the checksum of the batch is not {row['crc']}"))
 
 
-def _print_records(row: np.void, data: bytes, console: Console) -> None:
-    """The records of a batch, and what keeps the rest from being read."""
+def _print_records(row: np.void, data: bytes, is_valid: bool, console: Console) -> None:
+    """The records of a batch, and what keeps the rest from being read: where its checksum is wrong, that."""
     is_control, has_time = bool(batch.is_control(row.reshape(1))[0]), row["magic"] != 0
     records, fault = until_fault(data)
     for record in records:
@@ -103,9 +115,9 @@ def _print_records(row: np.void, data: bytes, console: Console) -> None:
         console.write(_record_line(record, bool(has_time), told))
         if broken:
             what = f"control record at offset {record.offset}: {broken}"
-            console.write(problem("record-malformed", int(row["position"]), len(data), what))
+            console.write(problem("record-malformed" if is_valid else CRC, int(row["position"]), len(data), what))
     if fault:
-        code = "decompress-failed" if death.is_of_codec(fault.what) else "record-malformed"
+        code = CRC if not is_valid else "decompress-failed" if death.is_of_codec(fault.what) else "record-malformed"
         console.write(problem(code, int(row["position"]) + fault.position, len(data) - fault.position, fault.what))
 
 

@@ -1,11 +1,14 @@
-"""What is wrong with an index file: the findings of `kafkaviz check` about it, so that both commands say the same of the same bytes."""
+"""What is wrong with an index, and where a .log breaks off: as `kafkaviz check` has it, so that both say the same of the same bytes."""
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
 from kafkaviz.analyse.checks import segment as segment_checks
 from kafkaviz.analyse.checks.facts import Facts
+from kafkaviz.analyse.checks.reading import Break, Pass, Reading
 from kafkaviz.analyse.checks.segment import Checked
 from kafkaviz.analyse.health import plan
 from kafkaviz.commands.dumping import java
@@ -31,6 +34,24 @@ class Judge:
         self._directory: Path | None = None
         self._around: tuple[Partition, Facts] | None = None
         self._checked: tuple[Segment, Checked] | None = None
+        self._read: tuple[str, Reading] | None = None
+
+    def reading(self, path: str) -> Reading:
+        """What a pass over a .log or .checkpoint finds; it is made once something is wrong with the file."""
+        if self._read is None or self._read[0] != path:
+            found = Path(java.absolute(path))
+            beside = found.with_suffix(".index")
+            segment = Segment(_base_offset(found.name), "closed", log=file.info(found), index=_info(beside) if beside.exists() else None)
+            steps = Pass(segment)
+            for _ in steps:
+                pass
+            self._read = path, steps.reading
+        return self._read[1]
+
+    def break_at(self, path: str, positions: np.ndarray) -> Break | None:
+        """The first break of a .log that is at one of these bytes."""
+        wanted = set(positions.tolist())
+        return next((one for one in self.reading(path).breaks if one.position in wanted), None)
 
     def problems(self, path: str, base_offset: int) -> Iterator[bytes]:
         """A line for each finding about an .index or .timeindex; what keeps its .log from being read is among them."""
@@ -54,6 +75,12 @@ class Judge:
         if directory != self._directory:
             self._directory, self._around, self._checked = directory, _around(directory), None
         return self._around
+
+
+def _base_offset(name: str) -> int:
+    """The base offset that the name of a .log says; 0 of any other name."""
+    parsed = names.parse_file(name)
+    return parsed.base_offset if parsed and parsed.kind == "log" else 0
 
 
 def _around(directory: Path) -> tuple[Partition, Facts]:
