@@ -11,7 +11,7 @@ from kafkaviz.log import file, metadata_log
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.metadata_log import DIRECTORY, Image
-from kafkaviz.log.partition import METADATA_FILE, Offsets, Partition
+from kafkaviz.log.partition import Offsets, Partition
 from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.simulate.config import IndexConfig, profile
 from kafkaviz.simulate.loading import Watch
@@ -124,8 +124,8 @@ def stray(partition: Partition, image: Image, release: Release) -> str | None:
         return None
     if not image.topic_ids or image.problems:
         return None
-    if not any(one.name == METADATA_FILE for one in partition.others):
-        return f"it has no {METADATA_FILE}, so its topic has no id"
+    if not any(one.name == names.PARTITION_METADATA for one in partition.others):
+        return f"it has no {names.PARTITION_METADATA}, so its topic has no id"
     if partition.topic_id and partition.topic_id not in image.topic_ids.values():
         return f"the metadata log knows no topic of the id {partition.topic_id}"
     return None

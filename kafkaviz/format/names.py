@@ -11,9 +11,11 @@ MAX_OFFSET = 2**63 - 1
 MAX_PARTITION = 2**31 - 1
 
 METADATA_TOPIC = "__cluster_metadata"  # KRaft's own log: loaded by itself, before all others
+METADATA_DIRECTORY = f"{METADATA_TOPIC}-0"
 # what lies in a broker directory beside its topic-partitions; the three offset checkpoints are log.broker.CHECKPOINTS
 META_PROPERTIES, CLEAN_SHUTDOWN, BOOTSTRAP, LOCK = "meta.properties", ".kafka_cleanshutdown", "bootstrap.checkpoint", ".lock"
 CLEANER_CHECKPOINT = "cleaner-offset-checkpoint"
+LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE = "leader-epoch-checkpoint", "partition.metadata", "quorum-state"  # in a topic-partition
 NO_PARTITIONS = ("remote-log-index-cache",)  # the cache of tiered storage, which LogManager passes over
 
 # LogFileUtils and Snapshots in Kafka 4.3; [0-9] because \d would take digits of other scripts

@@ -10,6 +10,7 @@ ENTRY = np.dtype([
     ("relative_offset", ">i4"),  # the batch's last offset, from the segment's base offset
     ("position", ">i4"),  # the byte of the .log where that batch starts
 ])
+MOST_RELATIVE = 2**31 - 1  # the largest relative offset that an entry can hold, of a time index too
 
 
 def parse(data: bytes | memoryview) -> np.ndarray:

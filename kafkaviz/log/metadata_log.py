@@ -19,7 +19,7 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 
-DIRECTORY = "__cluster_metadata-0"
+DIRECTORY = names.METADATA_DIRECTORY
 BEGIN, END, ABORT = "BEGIN_TRANSACTION_RECORD", "END_TRANSACTION_RECORD", "ABORT_TRANSACTION_RECORD"
 Resource = tuple[int, str]  # (ConfigResource.Type, name); of brokers "" is the default of all
 

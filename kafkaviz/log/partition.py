@@ -8,14 +8,13 @@ from pathlib import Path
 
 from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint, names, producer_snapshot
-from kafkaviz.format.names import PartitionName
+from kafkaviz.format.names import PARTITION_METADATA, PartitionName
 from kafkaviz.format.producer_snapshot import Snapshot
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Segment
 
 SEGMENT_FILES = ("log", "index", "timeindex", "txnindex")
-METADATA_FILE = "partition.metadata"
 
 
 @dataclass(frozen=True)
@@ -151,9 +150,9 @@ def _segments(grouped: Mapping[tuple[int, str], Mapping[str, FileInfo]]) -> tupl
 
 def _topic_id(path: Path, others: Iterable[FileInfo]) -> str | None:
     """The topic's id, or None where the file is missing or broken: a finding, not the end."""
-    if not any(found.name == METADATA_FILE for found in others):
+    if not any(found.name == PARTITION_METADATA for found in others):
         return None
     try:
-        return checkpoint.parse_partition_metadata(file.read_text(path / METADATA_FILE)).topic_id
+        return checkpoint.parse_partition_metadata(file.read_text(path / PARTITION_METADATA)).topic_id
     except KafkavizError:
         return None

@@ -13,7 +13,7 @@ from kafkaviz.log.pieces import Piece
 
 TEXT_BYTES = 1 << 20  # a text file is read whole; what is larger is no checkpoint of Kafka's
 LOGS = ("log", "checkpoint")  # a snapshot of the cluster's metadata is batches too
-TEXTS = ("meta.properties", "partition.metadata", "quorum-state", ".kafka_cleanshutdown")
+TEXTS = (names.META_PROPERTIES, names.PARTITION_METADATA, names.QUORUM_STATE, names.CLEAN_SHUTDOWN)
 
 
 class Stretch(NamedTuple):
@@ -63,7 +63,7 @@ def inside(log: FileInfo, position: int, start: int = 0, stop: int | None = None
 def _spans(found: FileInfo, start: int, stop: int) -> list[Span]:
     """The spans of a file that may have a byte in [start, stop)."""
     name = names.parse_file(found.name)
-    kind = "checkpoint" if found.name == "bootstrap.checkpoint" else name.kind if name else ""
+    kind = "checkpoint" if found.name == names.BOOTSTRAP else name.kind if name else ""
     if kind in LOGS:
         log = pieces.Log(found)
         return [span for piece in log.pieces(start, stop) for span in _piece(log, piece, start, stop)]

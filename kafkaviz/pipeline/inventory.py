@@ -9,15 +9,14 @@ from pathlib import Path
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
 from kafkaviz.log import archive, file
-from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, Broker, Problem
+from kafkaviz.log.broker import OWN_FILES, Broker, Problem
 from kafkaviz.log.file import FileInfo, info
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import SERVER_PROPERTIES
 from kafkaviz.pipeline.catalog import CatalogInfo, Source, Stamp, StoredSegment, version
 
-BOOTSTRAP, CLEANER_CHECKPOINT = "bootstrap.checkpoint", "cleaner-offset-checkpoint"
-SMALL_FILES = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values(), CLEANER_CHECKPOINT, BOOTSTRAP, SERVER_PROPERTIES)
+SMALL_FILES = (*(name for name in OWN_FILES if name != names.LOCK), SERVER_PROPERTIES)
 
 
 @dataclass(frozen=True)

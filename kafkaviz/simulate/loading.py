@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NoReturn
 
-from kafkaviz.format import checkpoint
+from kafkaviz.format import checkpoint, names
 from kafkaviz.format.walk import Walk
 from kafkaviz.simulate import recovery, small_files, way_outs
 from kafkaviz.simulate.config import Profile
@@ -84,13 +84,13 @@ class Loading:
     # ---- the small files
 
     def _read_epochs(self) -> list[Epoch]:
-        name = small_files.LEADER_EPOCHS
+        name = names.LEADER_EPOCHS
         data = self._read_small(name, small_files.leader_epochs_fault, "leader-epochs-bad", way_outs.LEADER_EPOCHS)
         self._epochs = LeaderEpochs(checkpoint.parse_leader_epochs(data))
         return list(self._epochs.entries)
 
     def _read_partition_metadata(self) -> None:
-        name, way_out = small_files.PARTITION_METADATA, way_outs.PARTITION_METADATA
+        name, way_out = names.PARTITION_METADATA, way_outs.PARTITION_METADATA
         self._read_small(name, small_files.partition_metadata_fault, "partition-metadata-bad", way_out)
 
     def _read_small(self, name: str, fault: Callable[[bytes, str], Raised | None], cause: str, way_out: str) -> bytes:
@@ -268,7 +268,7 @@ class Loading:
 
     def _settle_epochs(self, before: list[Epoch]) -> None:
         is_written = self._epochs.cut_to(self._log.log_start_offset, self.log_end_offset()) or self._epochs.entries != before
-        file, known = in_memory(small_files.LEADER_EPOCHS, self._epochs.text()), self._directory.files.get(small_files.LEADER_EPOCHS)
+        file, known = in_memory(names.LEADER_EPOCHS, self._epochs.text()), self._directory.files.get(names.LEADER_EPOCHS)
         if is_written and (known is None or known.content() != file.content()):
             self._directory.put_file(file, "leader-epochs", "the epochs are those of the batches that are left", None)
 

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from kafkaviz.format import batch, offset_index, time_index, txn_index
+from kafkaviz.format.offset_index import MOST_RELATIVE
 from kafkaviz.format.walk import Read, Walk
 from kafkaviz.simulate.checked import Checked
 from kafkaviz.simulate.config import IndexConfig, Profile, profile
@@ -248,7 +249,6 @@ STATE = np.dtype([
 ])
 COLUMNS = ("last_offset", "max_timestamp_ms", "position")
 OVERFLOW, OFFSET_FULL, OFFSET_BACKWARDS, TIME_FULL, TIME_BACKWARDS = range(1, 6)
-MOST_RELATIVE = 2**31 - 1
 
 
 @njit(cache=True, boundscheck=True)

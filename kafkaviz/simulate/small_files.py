@@ -11,7 +11,6 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint
 from kafkaviz.simulate.recovery import ILLEGAL_ARGUMENT, Raised
 
-LEADER_EPOCHS, PARTITION_METADATA = "leader-epoch-checkpoint", "partition.metadata"
 STORAGE = "org.apache.kafka.common.errors.KafkaStorageException"
 NULL_POINTER = Raised(
     "java.lang.NullPointerException", 'Cannot invoke "java.lang.CharSequence.length()" because "this.text" is null'

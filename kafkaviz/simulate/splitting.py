@@ -4,12 +4,13 @@ As LocalLog.splitOverflowedSegment of Kafka 4.3.1, made for what releases up to 
 an index entry, and stay beyond. One such offset in the middle, a damaged byte, is refused: only the last batch is looked at.
 """
 
+from kafkaviz.format.offset_index import MOST_RELATIVE
 from kafkaviz.format.walk import Walk
 from kafkaviz.simulate import way_outs
 from kafkaviz.simulate.config import IndexConfig, Profile
 from kafkaviz.simulate.directory import Directory
 from kafkaviz.simulate.log_end import end_of, refuse_corrupt
-from kafkaviz.simulate.recovery import ILLEGAL_ARGUMENT, MOST_RELATIVE, Raised, recover
+from kafkaviz.simulate.recovery import ILLEGAL_ARGUMENT, Raised, recover
 from kafkaviz.simulate.stored import StoredFile
 from kafkaviz.simulate.wrappers import with_first_offsets
 from kafkaviz.units import file_stem

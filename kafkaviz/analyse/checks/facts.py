@@ -4,11 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kafkaviz.analyse.finding import Evidence, Finding, Version, finding
+from kafkaviz.config_def import DAY_MS
+from kafkaviz.units import group
 
 PER_BATCH = (4, 0, 1)  # from here on, and in 3.9.1 and 3.9.2, every batch may get an entry (KAFKA-806)
 SHALLOW_OFFSETS = (3, 7)  # from here on a leader too takes the last offset of the batch
 LAST_OFFSET_KEYS = (2, 0)  # KAFKA-6530
-RETENTION_MS = 7 * 86_400_000  # retention.ms unless it was set, 4.3.1
+RETENTION_MS = 7 * DAY_MS  # retention.ms unless it was set, 4.3.1
 MOST_RUNS = 10  # of one code in one file; what is more is counted, not listed
 
 
@@ -77,4 +79,4 @@ def listed(places: list[int], one: Callable[[int, int, int], Finding]) -> list[F
 
 def and_more(count: int) -> str:
     """What a message adds for runs that are not listed."""
-    return f"; {count:,} more places like it follow in this file".replace(",", "\u202f") if count else ""
+    return f"; {group(count)} more places like it follow in this file" if count else ""

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from kafkaviz.analyse.checks.facts import MOST_RUNS, Facts, and_more
-from kafkaviz.analyse.checks.reading import MOST_RELATIVE, Break, Chunk, Misplaced, Reading
+from kafkaviz.analyse.checks.reading import Break, Chunk, Misplaced, Reading
 from kafkaviz.analyse.finding import Evidence, Finding
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.format.batch import CRC_START, HEADER, LEGACY_HEADER, MAGIC_2
 from kafkaviz.format.deep_scan import FAULTS
+from kafkaviz.format.offset_index import MOST_RELATIVE
 from kafkaviz.log import file
 from kafkaviz.log.segment import Segment
 from kafkaviz.units import group, size

@@ -22,18 +22,25 @@ from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint, names, producer_snapshot, txn_index
 from kafkaviz.format.deep_scan import DeepScan
-from kafkaviz.format.names import BOOTSTRAP, CLEAN_SHUTDOWN, CLEANER_CHECKPOINT, META_PROPERTIES
+from kafkaviz.format.names import (
+    BOOTSTRAP,
+    CLEAN_SHUTDOWN,
+    CLEANER_CHECKPOINT,
+    LEADER_EPOCHS,
+    META_PROPERTIES,
+    PARTITION_METADATA,
+    QUORUM_STATE,
+)
 from kafkaviz.log import file
 from kafkaviz.log.broker import CHECKPOINTS, OWN_FILES, Broker, Problem
 from kafkaviz.log.file import FileInfo
-from kafkaviz.log.partition import METADATA_FILE, Partition
+from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import OFFSET_ENTRY, Segment
 from kafkaviz.simulate import cluster_snapshot, own_files, small_files
 from kafkaviz.units import group, legible
 
 ENTRY_BYTES = txn_index.ENTRY.itemsize
-EPOCHS_FILE = "leader-epoch-checkpoint"
-PARTITION_FILES = (EPOCHS_FILE, METADATA_FILE, "quorum-state")
+PARTITION_FILES = (LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE)
 LEFTOVERS = {"deleted": "leftover-deleted", "cleaned": "leftover-cleaned", "swap": "leftover-swap"}
 CRC_AT = producer_snapshot.HEADER.fields["crc"][1]
 CRC_BYTES = producer_snapshot.CRC_START - CRC_AT
@@ -254,15 +261,15 @@ def _broken_snapshot(one: FileInfo, facts: Facts) -> Iterator[Finding]:
 
 def _epochs(partition: Partition, summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
     """leader-epoch-checkpoint by itself, and beside the epochs of the batches."""
-    if not any(found.name == EPOCHS_FILE for found in partition.others):
+    if not any(found.name == LEADER_EPOCHS for found in partition.others):
         return
     try:
-        epochs = checkpoint.parse_leader_epochs(file.read_text(partition.path / EPOCHS_FILE))
+        epochs = checkpoint.parse_leader_epochs(file.read_text(partition.path / LEADER_EPOCHS))
     except CorruptBytes as fault:
-        yield facts.found("leader-epoch-bad", EPOCHS_FILE, f"byte {fault.position}: {fault.what}", Evidence(fault.what), fault.position)
+        yield facts.found("leader-epoch-bad", LEADER_EPOCHS, f"byte {fault.position}: {fault.what}", Evidence(fault.what), fault.position)
         return
     except KafkavizError as fault:
-        yield unreadable.of_file(EPOCHS_FILE, fault, facts)
+        yield unreadable.of_file(LEADER_EPOCHS, fault, facts)
         return
     for (epoch, start), (later, start_later) in pairwise(epochs):
         if later <= epoch or start_later <= start:
@@ -284,7 +291,7 @@ def _epochs_beside_log(epochs: list[tuple[int, int]], summaries: Sequence[Summar
             if not known:
                 said = f"says that epoch {epoch} begins at offset {group(starts[epoch])}" if epoch in starts else f"has no epoch {epoch}"
                 place = f"byte {group(position)} of {told.segment.name}.log"
-                message = f"{EPOCHS_FILE} {said}; the batch of offset {group(offset)} is of it ({place})"
+                message = f"{LEADER_EPOCHS} {said}; the batch of offset {group(offset)} is of it ({place})"
                 evidence = Evidence(said, f"epoch {epoch} from offset {group(offset)} or before")
                 yield _wrong_epochs(message, evidence, facts)
                 return
@@ -296,22 +303,22 @@ def _epochs_beside_log(epochs: list[tuple[int, int]], summaries: Sequence[Summar
 def _wrong_epochs(message: str, evidence: Evidence, facts: Facts) -> Finding:
     """Of a file that Kafka reads, and should not believe."""
     consequence = "A start takes them as they are; wrong epochs make followers truncate at wrong offsets"
-    return facts.found("leader-epoch-bad", EPOCHS_FILE, message, evidence, consequence=consequence)
+    return facts.found("leader-epoch-bad", LEADER_EPOCHS, message, evidence, consequence=consequence)
 
 
 def _metadata(partition: Partition, facts: Facts) -> Iterator[Finding]:
-    if not any(found.name == METADATA_FILE for found in partition.others):
+    if not any(found.name == PARTITION_METADATA for found in partition.others):
         return
     try:
-        checkpoint.parse_partition_metadata(file.read_text(partition.path / METADATA_FILE))
+        checkpoint.parse_partition_metadata(file.read_text(partition.path / PARTITION_METADATA))
     except CorruptBytes as fault:
         message = f"byte {fault.position}: {fault.what}"
         evidence = Evidence(fault.what, "version: 0, topic_id: 22 characters")
-        refused = small_files.partition_metadata_fault(file.read(partition.path / METADATA_FILE), METADATA_FILE)
+        refused = small_files.partition_metadata_fault(file.read(partition.path / PARTITION_METADATA), PARTITION_METADATA)
         consequence = "" if refused else "Kafka looks at the values alone, and reads them all the same"
-        yield facts.found("partition-metadata-bad", METADATA_FILE, message, evidence, fault.position, consequence=consequence)
+        yield facts.found("partition-metadata-bad", PARTITION_METADATA, message, evidence, fault.position, consequence=consequence)
     except KafkavizError as fault:
-        yield unreadable.of_file(METADATA_FILE, fault, facts)
+        yield unreadable.of_file(PARTITION_METADATA, fault, facts)
 
 
 def _others(partition: Partition, facts: Facts) -> Iterator[Finding]:

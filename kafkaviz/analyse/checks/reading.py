@@ -31,7 +31,6 @@ MOST_BREAKS = 100
 MOST_FAULTS = 1000  # kept with Kafka's words
 MOST_UNSOUND, MOST_MISPLACED = 10_000, 1000
 MOST_OFFSET = 2**63 - 1
-MOST_RELATIVE = 2**31 - 1
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from kafkaviz.analyse.checks.facts import RETENTION_MS, Facts
 from kafkaviz.analyse.checks.summary import SECONDS, Summary, Times
 from kafkaviz.analyse.finding import Evidence, Finding
+from kafkaviz.config_def import DAY_MS, HOUR_MS
 from kafkaviz.units import duration, group, moment
 
-HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 UNITS = ((10**17, "nanoseconds", 1_000_000), (10**14, "microseconds", 1000), (SECONDS[0], "seconds", None))
 
 

@@ -11,11 +11,12 @@ from kafkaviz.analyse.checks.summary import Summary
 from kafkaviz.analyse.checks.transactions import Begun
 from kafkaviz.analyse.finding import Evidence, Finding, Version, finding
 from kafkaviz.analyse.restart import Restart, Step
+from kafkaviz.config_def import MINUTE_MS
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.units import duration, group, moment
 
-HANGING_MS = 15 * 60_000  # transaction.max.timeout.ms, 4.3.1: no producer may leave one open for longer
+HANGING_MS = 15 * MINUTE_MS  # transaction.max.timeout.ms, 4.3.1: no producer may leave one open for longer
 TOLD = ("leftover-cleaned", "orphan-index", "timeindex-missing")  # causes that codes of their own tell
 
 

@@ -14,9 +14,10 @@ from typing import Any, get_type_hints
 
 from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.checks.segment import Checked
-from kafkaviz.analyse.checks.summary import HOUR_MS, Summary, unit_suspect
+from kafkaviz.analyse.checks.summary import Summary, unit_suspect
 from kafkaviz.analyse.finding import Finding
 from kafkaviz.analyse.plain import plain_of, value_of
+from kafkaviz.config_def import HOUR_MS
 from kafkaviz.log.segment import Segment
 from kafkaviz.simulate.steps import Step
 

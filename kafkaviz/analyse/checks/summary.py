@@ -8,12 +8,12 @@ from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.checks.reading import Chunk, Reading
 from kafkaviz.analyse.checks.transactions import Begun, Marker, Transactions
 from kafkaviz.analyse.infer import SegmentFacts
+from kafkaviz.config_def import HOUR_MS
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import MAGIC_2, is_control, is_log_append_time
 from kafkaviz.log.segment import Segment
 
 GAPS_KEPT, EPOCHS_KEPT = 20, 1000
-HOUR_MS = 3_600_000
 LATE_MS = 24 * HOUR_MS  # behind an earlier record: a producer that is this late is worth a look
 SECONDS = (100_000_000, 10_000_000_000)  # from 1973 on as seconds; as milliseconds from 2 January to 26 April 1970
 MICROSECONDS = 100_000_000_000_000  # 1973 as microseconds, the year 5138 as milliseconds; nanoseconds are more

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-MAX_RELATIVE_OFFSET = 2**31 - 1
-DEFAULT_SEGMENT_BYTES, DEFAULT_SEGMENT_MS = 1 << 30, 7 * 86_400_000
+from kafkaviz.config_def import DAY_MS
+from kafkaviz.format.offset_index import MOST_RELATIVE
+
+DEFAULT_SEGMENT_BYTES, DEFAULT_SEGMENT_MS = 1 << 30, 7 * DAY_MS
 OFFSET_ENTRY_BYTES, TIME_ENTRY_BYTES = 8, 12
 LEAST_FULL = 3  # fewer entries are alike by chance
 REASONS = ("size", "time", "offset-index-full", "time-index-full", "offset-overflow")  # in LogSegment.shouldRoll's order
@@ -52,7 +54,7 @@ def roll_reasons(segments: Sequence[SegmentFacts]) -> list[str | None]:
     causes = sorted(filter(None, (_size(segments), _time(segments), *_index(segments))), key=_Cause.strength, reverse=True)
     reasons: list[str | None] = [None] * len(segments)
     for roll in rolls:
-        if segments[roll + 1].first_batch_last_offset - segments[roll].base_offset > MAX_RELATIVE_OFFSET:
+        if segments[roll + 1].first_batch_last_offset - segments[roll].base_offset > MOST_RELATIVE:
             reasons[roll] = "offset-overflow"
         elif segments[roll + 1].log_bytes:
             reasons[roll] = next((cause.reason for cause in causes if roll in cause.rolls), None)

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from kafkaviz import versions
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import metadata
+from kafkaviz.format.names import BOOTSTRAP, LEADER_EPOCHS, PARTITION_METADATA
 from kafkaviz.log.broker import CLEAN_SHUTDOWN, Broker
 from kafkaviz.log.file import info
 from kafkaviz.log.segment import Segment
 from kafkaviz.versions import Release
-
-BOOTSTRAP = "bootstrap.checkpoint"
 
 
 @dataclass(frozen=True)
@@ -63,9 +62,9 @@ def _traces(broker: Broker) -> Iterator[Trace]:
     if broker.properties.get("version", "0") == "0" and broker.properties:
         yield Trace("meta.properties is of the ZooKeeper kind, gone in 4.0", last=(3, 9))
     names = {found.name for partition in broker.partitions for found in partition.others}
-    if "partition.metadata" in names:
+    if PARTITION_METADATA in names:
         yield Trace("partition.metadata names topic ids, as 2.8 brought", first=(2, 8))
-    elif "leader-epoch-checkpoint" in names:
+    elif LEADER_EPOCHS in names:
         yield Trace("leader-epoch-checkpoint is there, as 0.11 brought", first=(0, 11))
 
 

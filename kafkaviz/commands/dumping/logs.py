@@ -11,11 +11,11 @@ from kafkaviz.commands.dumping.death import Death
 from kafkaviz.commands.dumping.options import MAX_INT, Options
 from kafkaviz.commands.dumping.records_file import RecordsFile
 from kafkaviz.commands.dumping.report import Report
+from kafkaviz.format.names import BOOTSTRAP
 
 if TYPE_CHECKING:
     from kafkaviz.commands.dumping.record_lines import RecordLines
 
-BOOTSTRAP = "bootstrap.checkpoint"
 END_OFFSET, EPOCH = slice(0, 20), slice(21, 31)  # the digits in the name of a .checkpoint
 
 

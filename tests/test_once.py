@@ -1,0 +1,37 @@
+"""One fact, one place: the names of Kafka's files, and what a reader would take for the same thing twice."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.format import names
+from kafkaviz.log.broker import CHECKPOINTS, OWN_FILES
+
+ROOT = Path(__file__).parents[1] / "kafkaviz"
+PARTITION_FILES = (names.LEADER_EPOCHS, names.PARTITION_METADATA, names.QUORUM_STATE)
+LITERALS = (*OWN_FILES, *CHECKPOINTS.values(), *PARTITION_FILES, *names.NO_PARTITIONS, names.METADATA_TOPIC)
+TREES = {path: ast.parse(path.read_text()) for path in sorted(ROOT.rglob("*.py"))}
+
+
+@pytest.mark.parametrize("literal", dict.fromkeys(LITERALS))
+def test_a_name_of_kafkas_is_typed_once(literal):
+    """In format/names.py, the offset checkpoints in log/broker.py; whoever needs one takes it from there."""
+    found = [
+        str(path.relative_to(ROOT)) for path, tree in TREES.items()
+        for node in ast.walk(tree) if isinstance(node, ast.Constant) and node.value == literal
+    ]  # fmt: skip
+    assert found in (["format/names.py"], ["log/broker.py"])
+
+
+@pytest.mark.parametrize("constant", ["HOUR_MS", "MOST_RELATIVE", "METADATA_TOPIC", "NO_PARTITIONS", "EXPECTED"])
+def test_a_constant_is_defined_once(constant):
+    """And imported elsewhere."""
+    found = defaultdict(int)
+    for path, tree in TREES.items():
+        for node in tree.body:
+            targets = node.targets if isinstance(node, ast.Assign) else []
+            named = [one for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)]
+            found[path] += sum(one.id == constant for one in named)
+    assert sum(found.values()) == 1, [path for path, count in found.items() if count]
