@@ -1,9 +1,13 @@
 """The command line: its help, its exit statuses, and errors that are one line."""
 
+import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from socket import socket
 from time import monotonic, sleep
@@ -46,6 +50,37 @@ def test_help_ends_with_an_example(command, capsys):
         main([*filter(None, [command]), "--help"])
     assert stop.value.code == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith(f"Example: kafkaviz {command or ''}")
+
+
+@pytest.mark.parametrize("command", sorted(set(COMMANDS) - {"warm"}))
+def test_help_tells_of_json(command, capsys):
+    """A command that has a result has --json and says what it prints; the one that serves pages says why it has none."""
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    told = capsys.readouterr().out
+    assert ("  --json  " in told and "\n--json prints one object" in told) or (command == "app" and "there is no --json" in told)
+
+
+def test_help_names_every_part_of_the_json(data, tmp_path, capsys):
+    """Keys at any depth stand in the help; names of files are no keys."""
+    partition = tmp_path / "nulls-0"
+    shutil.copytree(data / "kafka-4.3.1" / "nulls-0", partition)
+    log = partition / "00000000000000000000.log"
+    log.write_bytes(log.read_bytes()[:-10])
+    for arguments in (["check", partition], ["lookup", partition, "--offset", "3"], ["rebuild", partition, "--out", tmp_path / "out"]):
+        main([*map(str, arguments), "--json"])
+        keys = set(_keys(json.loads(capsys.readouterr().out)))
+        with pytest.raises(SystemExit):
+            main([arguments[0], "--help"])
+        words = set(re.findall(r"\w+", capsys.readouterr().out))
+        assert {key for key in keys if "." not in key} <= words, arguments[0]
+
+
+def _keys(value) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _keys(part)
 
 
 @pytest.mark.parametrize("line", ["", "no-such-command", "app --port 0", "app --port http", "app --no-such-option"])

@@ -9,6 +9,11 @@ from kafkaviz.errors import CannotOpen, KafkavizError
 
 APP = Path(__file__).parents[2] / "app.py"  # beside the package in a checkout; a wheel does not hold it
 
+EPILOG = """\
+It serves pages until it is stopped, so there is no --json: what the pages show, `check`, `lookup`, `dump` and `ingest` print.
+
+Example: kafkaviz app /var/lib/kafka/data --port 8600"""
+
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Adds `app` to the command line."""
@@ -16,7 +21,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "app",
         help="open the web app",
         description="Opens the web app on a broker directory, or on the sample one. Nothing in the directory is changed.",
-        epilog="Example: kafkaviz app /var/lib/kafka/data --port 8600",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("directory", metavar="DIR", nargs="?", type=Path, help="a broker directory, or a .tar, .tar.gz or .zip of one")
     parser.add_argument("--port", metavar="N", type=_port, help="the port to listen on (default: 8501, or the next free one)")

@@ -10,11 +10,12 @@ EPILOG = """\
 The bytes are read as a broker would serve them: in a broker directory that was not stopped cleanly, segments that reach above the
 recovery point as recovery would leave them; everything else as it lies there, wrong bytes included. --as-is: everything as it lies.
 
---json prints one object: target; kafka_version; partition; segments, a list of {base_offset, chosen, why}; searches, a list of {file,
-entries, warm_from_slot, section, probes: [{slot, key, lo, hi, compare, page}], slot, entry, pages}, the time index first; scan,
-{from_position, reads: [{position, size}], batch}; record, {offset, timestamp_ms, batch_position}; answer, {offset, timestamp_ms}.
-scan, record and answer are null where Kafka has none; error is there where Kafka answers with an exception. Of an index file by
-itself there are no segments, scan and record.
+--json prints one object: target, {offset}, {timestamp_ms} or {timestamp: its name}; kafka_version; partition; segments, a list of
+{base_offset, chosen, why}; searches, a list of {file, entries, warm_from_slot, section, probes: [{slot, key, lo, hi, compare, page}],
+slot, entry, pages}, the time index first, entry as {offset, position} or {timestamp_ms, offset}; scan, {from_position, reads:
+[{position, size}], batch: {base_offset, last_offset, position}}; record, {offset, timestamp_ms, batch_position}; answer, {offset,
+timestamp_ms}. entry, scan, batch, record and answer are null where Kafka has none; error is there where Kafka answers with an
+exception. Of an index file by itself there are no segments, scan and record, and answer is an entry.
 
 Example: kafkaviz lookup /var/lib/kafka/data/orders-0 --offset 50000"""
 
