@@ -23,6 +23,10 @@ STEP = "step"  # Lookup: the step that is shown, from 1; the stepper reads and w
 COUNTED = "counted"  # Lookup: what the distribution below counts
 FINDING, SEVERITY = "finding", "severity"  # Health: the chosen finding, and the kind that is listed; read and written in the browser
 RELEASE = "kafka"  # Health: the release whose behaviour is told, such as 3.9
+COLD, GROW, GAP, INDEX = "cold", "grow", "gap", "index"  # Page cache: when a page goes cold, how far which index grows, bytes an entry
+PAGE_SIZE, SECTION, LAGGARDS, LAG = "page", "section", "laggards", "lag"  # Page cache: a page, the warm section, who lags and how far
+AROUND, EVERY, ENTRY_SIZE, SEED = "around", "every", "entry", "seed"  # Page cache: read-ahead, appends a lookup, kind of index, the draw
+ENTRIES, PATTERN, RULE, TRIED_ON = "n", "pattern", "rule", "on"  # Page cache: the example's size, the keys compared, the exercise
 FILTER = "filter"  # Broker: what the names in the table of topic-partitions have in them
 ROWS = "rows"  # Broker: which sixty of the map's rows are shown, from 1
 
