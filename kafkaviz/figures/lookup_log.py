@@ -144,7 +144,8 @@ def _timed(scan: Scan, batches: np.ndarray, target_ms: int) -> list[Reading]:
         then = "late enough. This is the batch." if late else f"too early. Jump {group(size_bytes)} bytes to the next header."
         if late and not (scan.batch and scan.batch.position == position):
             then = "late enough, but no record of it is, behind the log start. Go on."
-        told = f"At byte {group(position)} the header says: newest record {clock(newest)}, {then}"
+        says = f"newest record {clock(newest)}" if newest >= 0 else "no record has a time"
+        told = f"At byte {group(position)} the header says: {says}, {then}"
         steps.append(Reading(position, sizes, told, 3 if late else 2, number))
     return steps
 

@@ -70,7 +70,8 @@ def _plain(search: IndexSearch, at: int, probe: Probe) -> Told:
     key, target = text_of(search.kind, probe.key), text_of(search.kind, search.found.target)
     if at == 0:
         if probe.compare == ">":
-            return Told(f"Slot 0 holds {key}, already above {target}. No entry helps: start at the first byte of the log.", 1, None)
+            instead = "" if search.kind == TIME else ": start at the first byte of the log"
+            return Told(f"Slot 0 holds {key}, already above {target}. No entry helps{instead}.", 1, None)
         last = search.found.entries - 1
         return Told(f"Slot 0 holds {key}, not above {target}. The whole index is searched: slots 0 to {group(last)}.", 2, (0, last))
     return _middle(search, probe, 4)

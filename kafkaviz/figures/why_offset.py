@@ -183,7 +183,8 @@ def _segments(chart: "go.Figure", shown: WhyView, colour: dict[str, str]) -> Non
     """A band for each segment, the searched one lit, and its largest timestamp as a line over its width."""
     for place, band in enumerate(shown.bands):
         fill = colour["time_soft"] if band.fate == SEARCHED else colour["panel"] if place % 2 else colour["raised"]
-        chart.add_vrect(x0=band.first_offset, x1=max(band.end_offset, band.first_offset + 1), fillcolor=fill, opacity=0.6, line_width=0, layer="below")
+        end = max(band.end_offset, band.first_offset + 1)
+        chart.add_vrect(x0=band.first_offset, x1=end, fillcolor=fill, opacity=0.6, line_width=0, layer="below")
         edge = {"color": colour["ink_3"], "width": 1, "dash": "dot"}
         largest = _utc(band.largest_ms)
         chart.add_shape(type="line", x0=band.first_offset, x1=band.end_offset, y0=largest, y1=largest, line=edge)
