@@ -22,7 +22,7 @@ from kafkaviz.log.metadata_log import DIRECTORY
 from kafkaviz.log.partition import Partition, open_partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import open_settings
-from kafkaviz.units import on_one_line, ungrouped
+from kafkaviz.units import ungrouped
 
 NO_PROBLEMS = ("timeindex-empty", "index-unwritten-slots")  # of the second a line of its own kind tells
 
@@ -64,7 +64,7 @@ class Judge:
         told = [one for one in self._checked[1].findings if (one.file or "").rpartition("/")[2] in about]
         for one in sorted(told, key=lambda one: -1 if one.position is None else one.position):
             if one.code not in NO_PROBLEMS:
-                yield problem(one.code, one.position, one.length, on_one_line(ungrouped(one.message)))
+                yield problem(one.code, one.position, one.length, ungrouped(one.message))
 
     @property
     def _is_unreadable(self) -> bool:

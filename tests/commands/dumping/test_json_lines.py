@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import os
 import random
 import re
 import shutil
@@ -339,3 +340,11 @@ def test_dump_and_check_agree_on_damage(segment, seed):
     for kind in ("log", "index", "timeindex"):
         told = dumped(segment, ["--json", "--print-data-log", f"{BASE}.{kind}"]).out
         assert {(f"nulls-0/{BASE}.{kind}", code) for code in problem_codes(told)} <= known
+
+
+def test_a_name_that_is_no_utf8_is_no_half_character(tmp_path):
+    """JSON that every reader takes: U+FFFD, no lone surrogate."""
+    path = os.fsencode(tmp_path) + b"/caf\xe9.txt"
+    Path(os.fsdecode(path)).write_bytes(b"")
+    told = dumped(tmp_path, ["--json", os.fsdecode(path)]).out
+    assert rb"\udce9" not in told and told.count(rb"caf\ufffd.txt") == 2
