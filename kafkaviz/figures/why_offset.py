@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 POINTS = 1200  # of all segments together
-MOST_NAMED = 12  # segments whose fate is written into the figure
+MOST_NAMED, MOST_BANDS = 12, 60  # segments whose fate is written out, and that are drawn apart: those around the searched one
 HEIGHT = 320
 LAST_MS = 253_402_300_799_999
 FATES = {SEARCHED: "searched", OLDER: "skipped: all older", "later": "not looked at"}
@@ -62,9 +62,9 @@ def view(why: Why) -> WhyView:
     below = "Each dot is the newest record of a batch; the line is the running maximum, which the time index follows"
     return WhyView(
         _title(why), f"{below}; {count(outside, 'dot lies', 'dots lie')} outside of the picture" if outside else below,
-        why.target_ms, tuple(_band(one) for one in why.segments), offsets, newest, running,
+        why.target_ms, tuple(map(_band, _around(why, MOST_BANDS))), offsets, newest, running,
         tuple(why.answer) if why.answer else None, tuple(closest) if closest else None, frame, tuple(_notes(why)),
-        tuple(map(_row, why.segments)),
+        tuple(map(_row, _around(why, MOST_NAMED))),
     )  # fmt: skip
 
 
@@ -99,6 +99,13 @@ def _kept(times: np.ndarray, most: int) -> np.ndarray:
     return np.unique(kept)
 
 
+def _around(why: Why, most: int) -> tuple[SegmentTimes, ...]:
+    """The segments next to the searched one, or the last ones where none is."""
+    place = next((at for at, one in enumerate(why.segments) if one.fate == SEARCHED), len(why.segments))
+    first = max(0, min(len(why.segments) - most, place - most // 2))
+    return why.segments[first : first + most]
+
+
 def _band(one: SegmentTimes) -> Band:
     return Band(one.base_offset, one.end_offset, one.largest_ms, one.fate, FATES[one.fate])
 
@@ -131,6 +138,8 @@ def _notes(why: Why) -> list[str]:
         notes.append(
             f"{count(why.older_behind, 'batch', 'batches')} behind the answer {holds} only older records: times here do not follow offsets."
         )
+    if len(why.segments) > MOST_NAMED:
+        notes.append(f"The table names {MOST_NAMED} of {group(len(why.segments))} segments, those around the one that is searched.")
     if any(one.batches is None for one in why.segments):
         notes.append("Segments without dots are too large to be read for this picture; their largest timestamps are exact.")
     return notes
@@ -146,51 +155,72 @@ def _row(one: SegmentTimes) -> tuple[str, ...]:
 
 
 def figure(shown: WhyView, mode: str) -> "go.Figure":
-    """Offsets to the right, time upwards."""
+    """Offsets to the right, time upwards. Shapes and notes are handed over at once: added one by one they take Plotly half a second."""
     import plotly.graph_objects as go
 
     from kafkaviz.figures.theme import colours, template
 
     colour = colours(mode)
-    chart = go.Figure()
-    _segments(chart, shown, colour)
-    when = [None if ms is None else _utc(ms) for ms in shown.newest_ms]
-    dots = {"mode": "markers", "marker": {"size": 4, "color": colour["log"], "line": {"width": 0}}}
-    chart.add_scatter(x=shown.offsets, y=when, hovertemplate="to offset %{x}: %{y}<extra></extra>", **dots)
-    line = {"mode": "lines", "line": {"color": colour["time"], "width": 1.5, "shape": "hv"}, "hoverinfo": "skip"}
-    chart.add_scatter(x=shown.offsets, y=[None if ms is None else _utc(ms) for ms in shown.running_ms], **line)
-    chart.add_hline(y=_utc(shown.target_ms), line={"color": colour["ink"], "width": 1, "dash": "dash"})
-    chart.add_annotation(x=0, xref="paper", xanchor="left", y=_utc(shown.target_ms), yshift=8, text="target", showarrow=False)
-    for at, name, look in (
-        (shown.closest, "closest in time", {"symbol": "circle-open", "color": colour["warm"]}),
-        (shown.answer, "Kafka’s answer", {"symbol": "circle", "color": colour["hit"]}),
-    ):
-        if at:
-            mark = {"size": 11, "line": {"width": 2}} | look
-            chart.add_scatter(x=[at[0]], y=[_utc(at[1])], mode="markers", marker=mark, hoverinfo="skip")
-            side = {"yshift": -16} if at is shown.closest else {"yshift": 16}
-            words = f"{'✓ ' if at is shown.answer else ''}{name}, offset {group(at[0])}"
-            tone = colour["hit_text"] if at is shown.answer else colour["warm_text"]
-            anchor = "right" if shown.bands and at[0] > shown.bands[-1].end_offset * 0.6 else "left"
-            chart.add_annotation(x=at[0], y=_utc(at[1]), text=words, showarrow=False, xanchor=anchor, font={"color": tone}, **side)
-    chart.update_layout(template=template(mode), height=HEIGHT, margin={"l": 8, "r": 8, "t": 26, "b": 34}, showlegend=False)
-    chart.update_xaxes(title={"text": "offset", "standoff": 4}, fixedrange=True, exponentformat="none", separatethousands=True)
-    chart.update_yaxes(fixedrange=True, title=None, range=[_utc(one) for one in shown.frame_ms])
+    marks = [
+        (shown.closest, "closest in time", "circle-open", colour["warm"], colour["warm_text"], -16),
+        (shown.answer, "✓ Kafka’s answer", "circle", colour["hit"], colour["hit_text"], 16),
+    ]
+    marks = [mark for mark in marks if mark[0]]
+    chart = go.Figure([*_lines(shown, colour), *(_mark(*mark[0], mark[2], mark[3]) for mark in marks)])
+    target = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": _utc(shown.target_ms), "y1": _utc(shown.target_ms)}
+    target["line"] = {"color": colour["ink"], "width": 1, "dash": "dash"}
+    named = {"x": 0, "xref": "paper", "xanchor": "left", "y": _utc(shown.target_ms), "yshift": 8, "text": "target", "showarrow": False}
+    notes = [_note(shown, *mark[0], mark[1], mark[4], mark[5]) for mark in marks]
+    chart.update_layout(
+        template=template(mode), height=HEIGHT, margin={"l": 8, "r": 8, "t": 26, "b": 34}, showlegend=False,
+        shapes=[*_bands(shown, colour), target], annotations=[*_fates(shown), named, *notes],
+        xaxis={"title": {"text": "offset", "standoff": 4}, "fixedrange": True, "exponentformat": "none", "separatethousands": True},
+        yaxis={"fixedrange": True, "title": None, "type": "date", "range": [_utc(one) for one in shown.frame_ms]},
+    )  # fmt: skip
     return chart
 
 
-def _segments(chart: "go.Figure", shown: WhyView, colour: dict[str, str]) -> None:
+def _lines(shown: WhyView, colour: dict[str, str]) -> list[dict]:
+    """The dots, and the running maximum over them."""
+    newest, running = ([None if ms is None else _utc(ms) for ms in times] for times in (shown.newest_ms, shown.running_ms))
+    dots = {"mode": "markers", "marker": {"size": 4, "color": colour["log"], "line": {"width": 0}}}
+    line = {"mode": "lines", "line": {"color": colour["time"], "width": 1.5, "shape": "hv"}, "hoverinfo": "skip"}
+    hover = "to offset %{x}: %{y}<extra></extra>"
+    return [
+        {"type": "scatter", "x": shown.offsets, "y": newest, "hovertemplate": hover, **dots},
+        {"type": "scatter", "x": shown.offsets, "y": running, **line},
+    ]
+
+
+def _mark(offset: int, timestamp_ms: int, symbol: str, colour: str) -> dict:
+    mark = {"size": 11, "symbol": symbol, "color": colour, "line": {"width": 2}}
+    return {"type": "scatter", "x": [offset], "y": [_utc(timestamp_ms)], "mode": "markers", "marker": mark, "hoverinfo": "skip"}
+
+
+def _note(shown: WhyView, offset: int, timestamp_ms: int, name: str, colour: str, yshift: int) -> dict:
+    anchor = "right" if shown.bands and offset > shown.bands[-1].end_offset * 0.6 else "left"
+    words = {"text": f"{name}, offset {group(offset)}", "font": {"color": colour}}
+    return words | {"x": offset, "y": _utc(timestamp_ms), "yshift": yshift, "xanchor": anchor, "showarrow": False}
+
+
+def _bands(shown: WhyView, colour: dict[str, str]) -> list[dict]:
     """A band for each segment, the searched one lit, and its largest timestamp as a line over its width."""
+    shapes, edge = [], {"color": colour["ink_3"], "width": 1, "dash": "dot"}
     for place, band in enumerate(shown.bands):
         fill = colour["time_soft"] if band.fate == SEARCHED else colour["panel"] if place % 2 else colour["raised"]
-        end = max(band.end_offset, band.first_offset + 1)
-        chart.add_vrect(x0=band.first_offset, x1=end, fillcolor=fill, opacity=0.6, line_width=0, layer="below")
-        edge = {"color": colour["ink_3"], "width": 1, "dash": "dot"}
-        largest = _utc(band.largest_ms)
-        chart.add_shape(type="line", x0=band.first_offset, x1=band.end_offset, y0=largest, y1=largest, line=edge)
-        if len(shown.bands) <= MOST_NAMED:
-            middle = (band.first_offset + band.end_offset) / 2
-            chart.add_annotation(x=middle, y=1, yref="paper", text=band.words, yanchor="bottom", showarrow=False, font={"size": 11})
+        across, largest = {"x0": band.first_offset, "x1": max(band.end_offset, band.first_offset + 1)}, _utc(band.largest_ms)
+        look = {"fillcolor": fill, "opacity": 0.6, "line": {"width": 0}, "layer": "below"}
+        area = {"type": "rect", "yref": "paper", "y0": 0, "y1": 1} | look
+        shapes += [area | across, {"type": "line", "y0": largest, "y1": largest, "line": edge} | across]
+    return shapes
+
+
+def _fates(shown: WhyView) -> list[dict]:
+    """What became of each segment, above it, where there is room."""
+    if len(shown.bands) > MOST_NAMED:
+        return []
+    look = {"y": 1, "yref": "paper", "yanchor": "bottom", "showarrow": False, "font": {"size": 11}}
+    return [look | {"x": (band.first_offset + band.end_offset) / 2, "text": band.words} for band in shown.bands]
 
 
 def _utc(timestamp_ms: int) -> np.datetime64:

@@ -83,3 +83,14 @@ def test_the_figure_draws_the_view():
         assert {"searched", "target", "closest in time, offset 5", "✓ Kafka’s answer, offset 4"} <= set(words)
     far = SegmentTimes(0, 1, 2**62, False, SEARCHED, batches(0, [2**60]))
     assert why_offset.figure(why_offset.view(Why(2**61, (far,), None, None, 0)), "light").data
+
+
+def test_of_many_segments_those_around_the_searched_one():
+    """A row for twelve of them, and a sentence that says so."""
+    parts = tuple(
+        SegmentTimes(3 * number, 3 * number + 3, START_MS + number, False, OLDER if number < 70 else SEARCHED if number == 70 else LATER, None)
+        for number in range(100)
+    )
+    shown = why_offset.view(Why(START_MS + 70, parts, Near(210, START_MS + 70), None, 0))
+    assert len(shown.rows) == 12 and [row[-1] for row in shown.rows].index("searched") == 6 and len(shown.bands) == 60
+    assert "The table names 12 of 100 segments, those around the one that is searched." in shown.notes
