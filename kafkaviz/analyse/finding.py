@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 ERROR, WARNING, INFO = SEVERITIES = ("error", "warning", "info")  # the worst first
-FAMILIES = ("log", "offset-index", "time-index", "other-files", "state", "time", "settings")  # one file of checks each
+FAMILIES = ("log", "offset-index", "time-index", "other-files", "state", "time", "settings")  # the rooms of checks/
 Version = tuple[int, ...]  # a release: (4, 3, 1), or (4, 3) for the first of them
 
 

@@ -12,14 +12,15 @@ from pathlib import Path
 
 from kafkaviz import versions
 from kafkaviz.analyse import outlook
-from kafkaviz.analyse.checks import between, cost, other_files, retention, segment, state, unreadable
+from kafkaviz.analyse.checks import log_gaps, segment, settings, state, time
 from kafkaviz.analyse.checks.facts import Facts
+from kafkaviz.analyse.checks.other_files import own, unreadable
+from kafkaviz.analyse.checks.other_files import partition as beside
 from kafkaviz.analyse.checks.segment import Checked
 from kafkaviz.analyse.finding import CODES, FAMILIES, SEVERITIES, Code, Evidence, Finding, Version, as_info, counts, in_order
 from kafkaviz.analyse.infer.version import formatted_by, looks_like
 from kafkaviz.analyse.outlook import Outlook
-from kafkaviz.analyse.restart import NEWEST, Log, Restart, Step, all_logs, before, configs, log_of, steps, strange_directories
-from kafkaviz.analyse.restart import joined as in_one_start
+from kafkaviz.analyse.restart import NEWEST, Log, Restart, Step, all_logs, before, configs, joined, log_of, steps, strange_directories
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import checkpoint
 from kafkaviz.format.names import CLEANER_CHECKPOINT, METADATA_TOPIC
@@ -31,7 +32,7 @@ from kafkaviz.simulate.restart import is_metadata
 
 __all__ = [
     "CODES", "FAMILIES", "SEVERITIES", "Assumed", "Code", "Evidence", "Finding", "Health", "Plan", "assumed_version", "check",
-    "check_partition", "composed", "counts", "in_order", "joined", "plan",
+    "check_partition", "composed", "counts", "in_order", "of_segments", "plan",
 ]  # fmt: skip
 
 COMPACTED_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
@@ -150,7 +151,7 @@ class Plan:
             first = before(self.broker, self.version.version) if self.is_whole else ()
         except KafkavizError:
             return None
-        return in_one_start(told, self.clean, self.strange_names, first)
+        return joined(told, self.clean, self.strange_names, first)
 
 
 def check(
@@ -194,7 +195,7 @@ def plan(
 
 
 def composed(planned: Plan, findings: Iterable[Finding], told: Restart | None) -> Health:
-    """The health, from the findings about each partition (see `joined`) and the start; None where that could not be told."""
+    """The health, from the findings about each partition (see `of_segments`) and the start; None where that could not be told."""
     findings = [*findings, *_of_broker(planned)]
     told = None if any(map(unreadable.hides_start, findings)) else told
     if told is not None:
@@ -204,18 +205,18 @@ def composed(planned: Plan, findings: Iterable[Finding], told: Restart | None) -
 
 def check_partition(partition: Partition, facts: Facts) -> list[Finding]:
     """The findings about one partition, read here and now."""
-    return joined(partition, facts, [segment.check(one, facts) for one in partition.segments])
+    return of_segments(partition, facts, [segment.check(one, facts) for one in partition.segments])
 
 
-def joined(partition: Partition, facts: Facts, checked: Sequence[Checked]) -> list[Finding]:
+def of_segments(partition: Partition, facts: Facts, checked: Sequence[Checked]) -> list[Finding]:
     """The findings about one partition from those of its segments, in its order, wherever they were read."""
     findings = [found for one in checked for found in one.findings]
     summaries = [one.summary for one in checked if one.summary is not None]
-    findings += between.of_partition(partition, summaries, facts)
-    findings += other_files.of_partition(partition, summaries, facts)
+    findings += log_gaps.of_partition(partition, summaries, facts)
+    findings += beside.of_partition(partition, summaries, facts)
     findings += state.of_partition(partition, summaries, facts)
-    findings += retention.of_partition(summaries, facts)
-    findings += cost.of_partition(summaries, facts)
+    findings += time.of_partition(summaries, facts)
+    findings += settings.of_partition(summaries, facts)
     return as_info(findings) if partition.state == "delete" else findings
 
 
@@ -249,9 +250,9 @@ def _of_broker(planned: Plan) -> Iterator[Finding]:
     """The findings about the broker directory itself, if that is checked."""
     if planned.is_whole and planned.has_broker:
         version = planned.version.version
-        yield from other_files.of_broker(planned.broker, version, planned.strange_names)
+        yield from own.of_broker(planned.broker, version, planned.strange_names)
         yield from state.of_broker(planned.broker, version)
-        yield from cost.of_broker(planned.broker, version)
+        yield from settings.of_broker(planned.broker, version)
 
 
 def _foretold(planned: Plan) -> Restart | None:

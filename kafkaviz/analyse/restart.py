@@ -14,7 +14,7 @@ from kafkaviz.log.metadata_log import DIRECTORY, Image
 from kafkaviz.log.partition import Offsets, Partition
 from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.simulate.config import IndexConfig, profile
-from kafkaviz.simulate.loading import Watch
+from kafkaviz.simulate.loading import OnRecovered
 from kafkaviz.simulate.own_files import OwnFiles, own_steps
 from kafkaviz.simulate.restart import Restart, Step, joined, restart, steps_of
 from kafkaviz.simulate.stored import StoredFile, StoredLog
@@ -39,7 +39,8 @@ def configs(settings: Settings) -> ConfigOf:
 
 
 def foretell(
-    broker: Broker, config_of: ConfigOf | None = None, release: Release = NEWEST, watch: Watch | None = None, image: Image | None = None
+    broker: Broker, config_of: ConfigOf | None = None, release: Release = NEWEST, watch: OnRecovered | None = None,
+    image: Image | None = None,
 ) -> Restart:
     """What a start does to a whole broker directory; nothing in it is changed.
 
@@ -55,7 +56,7 @@ def foretell(
 
 
 def foretell_partition(
-    broker: Broker, partition: Partition, config: IndexConfig | None = None, release: Release = NEWEST, watch: Watch | None = None
+    broker: Broker, partition: Partition, config: IndexConfig | None = None, release: Release = NEWEST, watch: OnRecovered | None = None
 ) -> Restart:
     """The same of one partition directory: starts speaks for it alone."""
     return restart([stored(log_of(broker, partition, config or IndexConfig()))], broker.clean, profile(release), watch=watch)

@@ -13,7 +13,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from kafkaviz.analyse import health, restart
-from kafkaviz.analyse.checks import segment, stored
+from kafkaviz.analyse.checks import segment
 from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.checks.segment import Checked
 from kafkaviz.analyse.health import Health
@@ -21,6 +21,7 @@ from kafkaviz.analyse.restart import Log, Restart, Step
 from kafkaviz.config_def import Release
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.partition import Partition
+from kafkaviz.pipeline import kept
 from kafkaviz.pipeline.catalog import Catalog, version
 from kafkaviz.pipeline.inventory import Found, Inventory
 from kafkaviz.pipeline.schema import CHECKED
@@ -48,12 +49,12 @@ class Load:
         log = self.log
         files = [(one.name, one.size_bytes, one.mtime_ns) for one in restart.log_files(log.partition)]
         known = (log.config, log.recovery_point, log.log_start_offset, log.stray, self.clean, self.release)
-        return stored.digest_of(str(log.partition.path), *known, *files)
+        return kept.digest_of(str(log.partition.path), *known, *files)
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """What it would do, as stored.steps_to_json has it; None where a file of it may not be read."""
+    """What it would do, as kept.steps_to_json has it; None where a file of it may not be read."""
 
     key: Key
     text: str | None
@@ -62,7 +63,7 @@ class Loaded:
 def loaded(load: Load) -> Loaded:
     """Loads a log, which changes nothing in it."""
     try:
-        return Loaded(load.key, stored.steps_to_json(restart.steps(load.log, load.clean, load.release)))
+        return Loaded(load.key, kept.steps_to_json(restart.steps(load.log, load.clean, load.release)))
     except KafkavizError:
         return Loaded(load.key, None)
 
@@ -90,10 +91,10 @@ class Checking:
         if digest != self._digest(one):
             return True
         try:
-            checked = stored.from_json(one.segment, text)
+            checked = kept.from_json(one.segment, text)
         except ValueError:
             return True
-        if not stored.still_holds(checked, self._plans[one.broker].now_ms):
+        if not kept.still_holds(checked, self._plans[one.broker].now_ms):
             return True
         self._texts[one.stored.key], self._checked[one.stored.key] = (digest, text), checked
         return False
@@ -107,7 +108,7 @@ class Checking:
         for number, text in texts.items():
             one = self._found.segments[number]
             self._texts[one.stored.key] = self._digest(one), text
-            self._checked[one.stored.key] = stored.from_json(one.segment, text)
+            self._checked[one.stored.key] = kept.from_json(one.segment, text)
 
     def add_loads(self, told: Iterable[Loaded]) -> None:
         """What tasks say of the loads that were asked for."""
@@ -123,7 +124,7 @@ class Checking:
             findings = []
             for partition in plan.partitions:
                 checked = [self._checked_of(one) for one in segments[name, partition.directory]]
-                findings += health.joined(partition, self._facts_of(name, partition), checked)
+                findings += health.of_segments(partition, self._facts_of(name, partition), checked)
             yield name, health.composed(plan, findings, self._restart(name))
 
     def table(self) -> pa.Table:
@@ -151,7 +152,7 @@ class Checking:
         logs = [(load.log.partition.directory, self._texts.get(load.key)) for load in self._all_loads if load.broker == broker]
         if any(kept is None for _, kept in logs):
             return None
-        return self._plans[broker].restart([(directory, stored.steps_from_json(text)) for directory, (_, text) in logs])
+        return self._plans[broker].restart([(directory, kept.steps_from_json(text)) for directory, (_, text) in logs])
 
     def _checked_of(self, one: Found) -> Checked:
         """What was found in a segment; in leftovers and lone indexes it is found by their names alone."""
@@ -166,7 +167,7 @@ class Checking:
         return self._facts[key]
 
     def _digest(self, one: Found) -> str:
-        return stored.digest(one.segment, self._facts_of(one.broker, one.partition))
+        return kept.digest(one.segment, self._facts_of(one.broker, one.partition))
 
 
 def _is_read(one: Found) -> bool:
@@ -176,7 +177,7 @@ def _is_read(one: Found) -> bool:
 
 def _steps(text: str) -> Sequence[Step] | None:
     try:
-        return stored.steps_from_json(text)
+        return kept.steps_from_json(text)
     except ValueError:
         return None
 

@@ -14,11 +14,11 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from kafkaviz.analyse.checks import segment as checks
-from kafkaviz.analyse.checks import stored
 from kafkaviz.analyse.infer import IntervalEvidence
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.segment import OFFSET_ENTRY, Index, Segment
+from kafkaviz.pipeline import kept
 from kafkaviz.pipeline.catalog import Span
 from kafkaviz.pipeline.content import Content, Gaps, between, content, merged
 from kafkaviz.pipeline.plan import Stretch, Task, Wanted
@@ -104,7 +104,7 @@ def _stretch(stretch: Stretch, files: Mapping[str, RowFile]) -> Summary:
 def _checked(stretch: Stretch) -> str | None:
     """The findings about the whole segment, as text; None where none are wanted, or another stretch tells them."""
     facts = stretch.wanted.facts
-    return None if facts is None or stretch.start else stored.to_json(checks.check(stretch.wanted.segment, facts))
+    return None if facts is None or stretch.start else kept.to_json(checks.check(stretch.wanted.segment, facts))
 
 
 def _log(

@@ -26,7 +26,7 @@ class Summary:
     """What the pass over a stretch found, and where it wrote the rows.
 
     end_position: where the scan ended; None if there is no .log. problems: the files that could not be read. checked: what the
-    checks of the segment found, as checks.stored.to_json has it; the first stretch tells.
+    checks of the segment found, as pipeline.kept.to_json has it; the first stretch tells.
     """
 
     number: int  # of the segment in this run

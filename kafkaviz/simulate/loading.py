@@ -25,7 +25,7 @@ from kafkaviz.simulate.stored import StoredFile, StoredLog, in_memory
 from kafkaviz.simulate.transactions import OpenTransactions, TransactionFault
 from kafkaviz.units import file_stem
 
-Watch = Callable[[str, int, Recovered], None]  # told of each recovered segment: directory, base offset
+OnRecovered = Callable[[str, int, Recovered], None]  # told of each recovered segment: directory, base offset
 SMALL_BYTES = 16 << 20  # of a file that holds some lines
 ROUNDS = 1000  # of splitting; each splits off a segment, so only a wrong reading of the bytes would need more
 
@@ -41,7 +41,7 @@ class Overflow(Exception):
 class Loading:
     """One load of one log; run() gives its steps."""
 
-    def __init__(self, log: StoredLog, clean: bool, of: Profile, why: str | None = None, watch: Watch | None = None) -> None:
+    def __init__(self, log: StoredLog, clean: bool, of: Profile, why: str | None = None, watch: OnRecovered | None = None) -> None:
         """why: a cause that stands for "unflushed" in every step of the recovery."""
         self._log, self._clean, self._profile, self._watch = log, clean, of, watch
         self._unflushed = why or "unflushed"

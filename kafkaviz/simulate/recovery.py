@@ -15,7 +15,7 @@ from numba import njit
 from kafkaviz.format import batch, offset_index, time_index, txn_index
 from kafkaviz.format.offset_index import MOST_RELATIVE
 from kafkaviz.format.walk import Read, Walk
-from kafkaviz.simulate.checked import Checked
+from kafkaviz.simulate.batch_check import BatchCheck
 from kafkaviz.simulate.config import IndexConfig, Profile, profile
 from kafkaviz.simulate.epochs import LeaderEpochs
 from kafkaviz.simulate.transactions import OpenTransactions, TransactionFault
@@ -141,7 +141,7 @@ class _Run:
         self._stopped = ""
 
     def result(self) -> Recovered:
-        checked = Checked(self._read)
+        checked = BatchCheck(self._read)
         walk = Walk(self._read, 0, self._size_bytes)
         for batches in walk:
             valid, fault = checked.leading(batches)

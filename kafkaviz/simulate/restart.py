@@ -15,7 +15,7 @@ from kafkaviz.format import names
 from kafkaviz.format.names import METADATA_TOPIC
 from kafkaviz.simulate import cluster_snapshot
 from kafkaviz.simulate.config import IndexConfig, Profile
-from kafkaviz.simulate.loading import Loading, Watch
+from kafkaviz.simulate.loading import Loading, OnRecovered
 from kafkaviz.simulate.recovery import NEWEST, Raised
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, Step
 from kafkaviz.simulate.stored import StoredLog
@@ -47,7 +47,7 @@ class Restart:
 
 
 def restart(
-    logs: Iterable[StoredLog], clean: bool, of: Profile = NEWEST, strange_names: Iterable[str] = (), watch: Watch | None = None,
+    logs: Iterable[StoredLog], clean: bool, of: Profile = NEWEST, strange_names: Iterable[str] = (), watch: OnRecovered | None = None,
     before: Iterable[Step] = (),
 ) -> Restart:
     """What a start does to these partition directories, in the order given, the metadata log first.
@@ -61,7 +61,7 @@ def restart(
     return joined([(log.directory, steps_of(log, clean, of, watch)) for log in loaded], clean, refused, before)
 
 
-def steps_of(log: StoredLog, clean: bool, of: Profile = NEWEST, watch: Watch | None = None) -> tuple[Step, ...]:
+def steps_of(log: StoredLog, clean: bool, of: Profile = NEWEST, watch: OnRecovered | None = None) -> tuple[Step, ...]:
     """What a start does to one partition directory, whatever lies beside it."""
     return _metadata_steps(log, of, watch) if is_metadata(log.directory) else tuple(_log_steps(log, clean, of, watch))
 
@@ -90,13 +90,13 @@ def is_metadata(directory: str) -> bool:
     return bool(name) and name.topic == METADATA_TOPIC
 
 
-def _metadata_steps(log: StoredLog, of: Profile, watch: Watch | None) -> tuple[Step, ...]:
+def _metadata_steps(log: StoredLog, of: Profile, watch: OnRecovered | None) -> tuple[Step, ...]:
     """KafkaRaftLog opens its log as one not stopped cleanly, with the recovery point and the log start 0; then its snapshot is read."""
     steps = Loading(StoredLog(log.directory, log.files, IndexConfig()), False, of, "metadata-log", watch).run()
     return (*steps, *cluster_snapshot.steps(log))
 
 
-def _log_steps(log: StoredLog, clean: bool, of: Profile, watch: Watch | None) -> list[Step]:
+def _log_steps(log: StoredLog, clean: bool, of: Profile, watch: OnRecovered | None) -> list[Step]:
     name = names.parse_directory(log.directory)
     steps = Loading(log, clean, of, None, watch).run()
     if name and name.state == "delete":

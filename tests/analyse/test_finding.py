@@ -1,9 +1,13 @@
 """The list of codes and its words."""
 
+import ast
+from pathlib import Path
+
 import pytest
 
-from kafkaviz.analyse import health
+from kafkaviz.analyse import checks, health
 from kafkaviz.analyse.finding import CODES, FAMILIES, SEVERITIES, Evidence, as_info, counts, finding, in_order
+from kafkaviz.format.deep_scan import FAULTS
 
 ERRORS = frozenset(
     """
@@ -59,3 +63,16 @@ def test_evidence_reads_as_one_line():
     assert Evidence("offset 3", "offset 2", "00000003", "00000002").text == "found offset 3 (00000003). expected offset 2 (00000002)."
     assert NOTHING.text == ""
     assert health.CODES is CODES and health.SEVERITIES is SEVERITIES
+
+
+def test_a_family_is_found_by_its_name():
+    """Each code is told in the room of its family: checks/time.py, checks/other_files/, checks/log.py and log_gaps.py."""
+    root, rooms = Path(checks.__file__).parent, {}
+    for path in root.rglob("*.py"):
+        room = path.relative_to(root).parts[0].removesuffix(".py")
+        quoted = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
+        for code in CODES.keys() & {one for one in quoted if isinstance(one, str)}:
+            rooms.setdefault(code, set()).add({"log_gaps": "log"}.get(room, room).replace("_", "-"))
+    told_by = {code: found - {"state"} or found for code, found in rooms.items()}  # causes of a start have names of codes
+    assert told_by == {code: {row.family} for code, row in CODES.items() if code in told_by}
+    assert CODES.keys() - told_by <= set(FAULTS)  # which deep_scan names

@@ -9,8 +9,8 @@ import pytest
 
 from kafkaviz import units
 from kafkaviz.analyse import health
-from kafkaviz.analyse.checks import cost
-from kafkaviz.analyse.checks.retention import kept
+from kafkaviz.analyse.checks import settings
+from kafkaviz.analyse.checks.time import kept
 from kafkaviz.analyse.health import Health, check
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.archive import opened
@@ -218,11 +218,11 @@ def test_many_segments_need_many_maps(clean, monkeypatch):
     """Two maps a segment, and those of the JVM."""
     broker = open_broker(clean)
     segments = sum(len(partition.live) for partition in broker.partitions)
-    monkeypatch.setattr(cost, "MAX_MAP_COUNT", 2 * segments + cost.MAPS_OF_JVM)
-    (one,) = cost.of_broker(broker, ())
+    monkeypatch.setattr(settings, "MAX_MAP_COUNT", 2 * segments + settings.MAPS_OF_JVM)
+    (one,) = settings.of_broker(broker, ())
     assert one.code == "maps-near-limit" and units.group(segments) in one.message
     monkeypatch.undo()
-    assert list(cost.of_broker(broker, ())) == []
+    assert list(settings.of_broker(broker, ())) == []
 
 
 def test_findings_cross_to_another_process(damaged):

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from kafkaviz.analyse.checks import other_files, transactions
+from kafkaviz.analyse.checks import transactions
 from kafkaviz.analyse.checks.facts import Facts
+from kafkaviz.analyse.checks.other_files import aborted
 from kafkaviz.analyse.checks.segment import check
 from kafkaviz.analyse.checks.transactions import Begun, Transactions
 from kafkaviz.format.batch import is_control, is_transactional
@@ -39,7 +40,7 @@ def test_aborted_transactions_are_those_of_a_plain_account(clean, partition):
     open_: dict[int, Begun] = {}
     found = [
         (one.marker.producer_id, one.first_offset, one.marker.offset, one.stable_offset)
-        for told in summaries for one in other_files._aborts(told, open_) if one.first_offset is not None
+        for told in summaries for one in aborted.aborts(told, open_) if one.first_offset is not None
     ]  # fmt: skip
     assert found == list(plainly(segments))
     producers = len({producer for told in summaries for _, producer, _ in told.steps})

@@ -6,8 +6,9 @@ A function of one Segment and of the Facts around it: a page calls it, and a tas
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from kafkaviz.analyse.checks import log, offset_index, other_files, summary, time_index, unreadable
+from kafkaviz.analyse.checks import log, offset_index, summary, time_index
 from kafkaviz.analyse.checks.facts import Facts
+from kafkaviz.analyse.checks.other_files import strangers, unreadable
 from kafkaviz.analyse.checks.reading import Pass
 from kafkaviz.analyse.checks.summary import Summary
 from kafkaviz.analyse.finding import Finding
@@ -27,9 +28,9 @@ def check(segment: Segment, facts: Facts) -> Checked:
     """The findings of a segment; a file that cannot be read is one of them."""
     segment = replace(segment)  # a copy, forgotten with what it has read of its indexes
     if not segment.in_use:
-        return Checked(tuple(other_files.leftovers(segment, facts)), None)
+        return Checked(tuple(strangers.leftovers(segment, facts)), None)
     if segment.log is None:
-        return Checked(tuple(other_files.orphans(segment, facts)), None)
+        return Checked(tuple(strangers.orphans(segment, facts)), None)
     shut = dict(_shut(segment))
     hidden = [unreadable.of_file(getattr(segment, kind).name, fault, facts) for kind, fault in shut.items()]
     try:

@@ -75,7 +75,7 @@ class Watch:
         yield from self._wrong(verdicts)
         yield from self._unordered(verdicts)
         yield from self._explained(verdicts)
-        if not zeros or zeros[-1].code == "index-unwritten-slots":
+        if not zeros:
             yield from self._end(verdicts)
 
     def _missing(self) -> Iterator[Finding]:

@@ -46,7 +46,7 @@ class Marker:
     stable_offset: int | None = None
 
 
-Step = tuple[str, int, Begun | Marker]
+Event = tuple[str, int, Begun | Marker]
 
 
 class Transactions:
@@ -58,13 +58,13 @@ class Transactions:
     def __init__(self, log: FileInfo, stable_offsets: Iterable[int]) -> None:
         """stable_offsets: those of the segment's .txnindex."""
         self._log, self._asked = log, frozenset(stable_offsets)
-        self._steps: dict[int, Step] = {}
+        self._steps: dict[int, Event] = {}
         self._count = 0
         self._open: dict[int, int] = {}  # the place in _steps where each producer began
         self._ended: set[int] = set()
         self.stable_begins: list[int] = []
 
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[Event]:
         """("begin", producer, Begun) and ("end", producer, Marker), in order."""
         return list(self._steps.values())
 

@@ -15,7 +15,7 @@ from kafkaviz.format.walk import Read
 BUFFER_BYTES = 1 << 20  # fits the processor's cache; a larger batch is read piece by piece
 
 
-class Checked:
+class BatchCheck:
     """Checks batches in the order of a log, with one buffer for all."""
 
     def __init__(self, read: Read) -> None:
