@@ -87,10 +87,8 @@ def test_the_figure_draws_the_view():
 
 def test_of_many_segments_those_around_the_searched_one():
     """A row for twelve of them, and a sentence that says so."""
-    parts = tuple(
-        SegmentTimes(3 * number, 3 * number + 3, START_MS + number, False, OLDER if number < 70 else SEARCHED if number == 70 else LATER, None)
-        for number in range(100)
-    )
+    fates = [OLDER] * 70 + [SEARCHED] + [LATER] * 29
+    parts = tuple(SegmentTimes(3 * at, 3 * at + 3, START_MS + at, False, fate, None) for at, fate in enumerate(fates))
     shown = why_offset.view(Why(START_MS + 70, parts, Near(210, START_MS + 70), None, 0))
     assert len(shown.rows) == 12 and [row[-1] for row in shown.rows].index("searched") == 6 and len(shown.bands) == 60
     assert "The table names 12 of 100 segments, those around the one that is searched." in shown.notes
