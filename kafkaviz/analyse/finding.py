@@ -227,7 +227,7 @@ _TABLE = (
          _LOOK),
     Code("recovery-will-delete", "state", WARNING, "The next start will delete files", "They are gone after it", "Copy them first"),
     Code("recovery-will-fail", "state", ERROR, "The next start will fail",
-         "The broker stops while it loads its logs", "Mend the cause before the start"),
+         "The broker stops before all its logs are loaded", "Mend the cause before the start"),
     Code("log-start-beyond-end", "state", ERROR, "The log start offset lies behind the log's end",
          "The next start deletes all segments and begins an empty log at the log start offset",
          "Copy the partition first; if the checkpoint is wrong, correct its line with the broker stopped"),

@@ -18,7 +18,7 @@ from kafkaviz.log.broker import open_broker
 from kafkaviz.units import file_stem
 from tests.analyse.lab import CRC_AT, PARTITIONS, Lab
 
-NO_START = re.compile("not start|refuses to start|offline|cannot be loaded|broker stops while")
+NO_START = re.compile("not start|refuses to start|offline|cannot be loaded|broker stops before")
 DAY_MS = 86_400_000
 FORETOLD = ("recovery-will-truncate", "recovery-will-rebuild", "recovery-will-delete", "recovery-will-fail")
 APPENDED = "append-time-0"
