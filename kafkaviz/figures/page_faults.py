@@ -1,0 +1,198 @@
+"""Pages of an index that lookups touch while it grows, as an image: time to the right, pages upward, a dot for each cold one."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from kafkaviz.figures import theme
+from kafkaviz.search.pages import LAGGARD, TAIL, Replay
+from kafkaviz.search.slots import WARM_BYTES
+from kafkaviz.units import group, size
+
+COLUMNS, MOST_ROWS, MOST_DOTS = 280, 300, 800
+HEIGHT, TICKS = 344, 4
+GAPS_UP_TO = 64  # rows: thinner ones would be all gap
+NOTES_FROM = 20  # pages: an image of fewer has no room for words
+PLAIN, WARM = "plain", "warm"
+BELOW = {PLAIN: "Plain bisection, Kafka 2.0 and before", WARM: "Warm section first, Kafka 2.1 and later"}
+NOTES = {
+    PLAIN: ((0.62, 0.07, "page 0, read first"), (0.56, 0.2, "the middle page moves on, step by step")),
+    WARM: ((0.52, 0.4, "older pages are left alone"),),
+}
+
+
+@dataclass(frozen=True)
+class Note:
+    """Words in the image, at an entry and a page."""
+
+    entries: float
+    page: float
+    text: str
+
+
+@dataclass(frozen=True)
+class PageFaultsView:
+    """touched: (rows, columns) lookups, 0 where there is none; a row is row_pages pages, a column entries / columns entries.
+
+    dots: (n, 3) of entries, page, faults: the middle of each cell with a fault; beyond MOST_DOTS they are drawn as an image too.
+    """
+
+    title: str
+    below: str
+    entries: int
+    pages: int
+    row_pages: int
+    touched: np.ndarray
+    dots: np.ndarray
+    notes: tuple[Note, ...]
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether there are too many faults for a dot each."""
+        return len(self.dots) > MOST_DOTS
+
+
+def view(replay: Replay, search: str, warm_bytes: int | None = WARM_BYTES) -> PageFaultsView:
+    """The image of a replay. search: PLAIN or WARM; warm_bytes: of the section that WARM has, None for none."""
+    row_pages = max(1, -(-replay.pages // MOST_ROWS))
+    touched, faulted = (_rows(cells, row_pages) for cells in (replay.touched, replay.faulted))
+    notes = _notes(replay, search)
+    return PageFaultsView(
+        _title(replay),
+        _below(search, warm_bytes),
+        replay.entries,
+        replay.pages,
+        row_pages,
+        touched,
+        _dots(faulted, replay, row_pages),
+        notes,
+    )
+
+
+def _below(search: str, warm_bytes: int | None) -> str:
+    if search == PLAIN or warm_bytes == WARM_BYTES:
+        return BELOW[search]
+    return f"A warm section of {size(warm_bytes)} first" if warm_bytes else "No warm section: plain bisection again"
+
+
+def _rows(cells: np.ndarray, row_pages: int) -> np.ndarray:
+    rows = -(-len(cells) // row_pages)
+    padded = np.zeros((rows * row_pages, cells.shape[1]), np.int64)
+    padded[: len(cells)] = cells
+    return padded.reshape(rows, row_pages, cells.shape[1]).sum(axis=1)
+
+
+def _dots(faulted: np.ndarray, replay: Replay, row_pages: int) -> np.ndarray:
+    row, column = np.nonzero(faulted)
+    entries = (column + 0.5) * replay.entries / faulted.shape[1]
+    return np.column_stack([entries, (row + 0.5) * row_pages, faulted[row, column]])
+
+
+def _title(replay: Replay) -> str:
+    """How many faults on the whole way; without any, how few pages that takes."""
+    faults, most = int(replay.faulted.sum()), max(replay.most_pages)
+    grows = f"while the index grows to {group(replay.pages)} page{'' if replay.pages == 1 else 's'}"
+    if faults:
+        return f"{group(faults)} fault{'' if faults == 1 else 's'} {grows}"
+    if not sum(replay.lookups):
+        return f"No lookup {grows}"
+    newest = ", always the newest" if most <= 3 < replay.pages and not replay.lookups[LAGGARD] else ""
+    return f"No fault: {_few(most)} page{'' if most == 1 else 's'} at most{newest}" if most <= 3 else f"No fault {grows}"
+
+
+def _few(count: int) -> str:
+    return ("no", "one", "two", "three")[count]
+
+
+def _notes(replay: Replay, search: str) -> tuple[Note, ...]:
+    """Where an image is of tail readers alone, what is to be seen in it."""
+    if replay.pages < NOTES_FROM or replay.lookups[LAGGARD] or not replay.lookups[TAIL]:
+        return ()
+    if search == WARM and max(replay.most_pages) > 4:
+        return ()
+    return tuple(Note(across * replay.entries, up * replay.pages, text) for across, up, text in NOTES[search])
+
+
+def rows(plain: Replay, warm: Replay) -> list[tuple[int, int, int, int, int]]:
+    """The images as a table: page, lookups that touch it and faults, plain; the same, warm section first."""
+    sums = [cells.sum(axis=1) for replay in (plain, warm) for cells in (replay.touched, replay.faulted)]
+    return [(page, *(int(one[page]) for one in sums)) for page in range(plain.pages)]
+
+
+def figure(shown: PageFaultsView, mode: str) -> go.Figure:
+    """The view in a mode, "light" or "dark"."""
+    ink = theme.colours(mode)
+    chart = go.Figure([_image(shown, ink["offset"]), *_faults(shown, ink)])
+    line = {"type": "line", "x0": 0, "y0": 0, "x1": shown.entries, "y1": shown.pages, "line": {"color": ink["line_2"], "width": 1}}
+    chart.update_layout(
+        template=theme.template(mode), height=HEIGHT, margin={"l": 40, "r": 4, "t": 8, "b": 26}, showlegend=False,
+        plot_bgcolor=ink["panel"], shapes=[line], xaxis=_across(shown), yaxis=_upward(shown),
+        annotations=[*(_words(note, ink) for note in shown.notes), _end(shown, ink)],
+    )  # fmt: skip
+    return chart
+
+
+def _image(shown: PageFaultsView, colour: str) -> go.Heatmap:
+    seen = np.where(shown.touched > 0, shown.touched, np.nan).astype(np.float32)
+    gap = 1.5 if len(shown.touched) <= GAPS_UP_TO else 0
+    return _cells(shown, seen, colour, gap, "touched", "page %{y:.0f}, %{z} lookups touch it<extra></extra>", 0.75)
+
+
+def _cells(shown: PageFaultsView, cells: np.ndarray, colour: str, gap: float, name: str, hover: str, opacity: float) -> go.Heatmap:
+    across, up = shown.entries / max(cells.shape[1], 1), shown.row_pages
+    return go.Heatmap(
+        z=cells, x0=across / 2, dx=across, y0=up / 2, dy=up, ygap=gap, name=name, opacity=opacity,
+        colorscale=[[0, colour], [1, colour]], showscale=False, hoverongaps=False, hovertemplate=hover,
+    )  # fmt: skip
+
+
+def _faults(shown: PageFaultsView, ink: dict[str, str]) -> list[go.Scatter | go.Heatmap]:
+    if not len(shown.dots):
+        return []
+    if shown.is_dense:
+        cells = np.full(shown.touched.shape, np.nan, np.float32)
+        column = (shown.dots[:, 0] * cells.shape[1] / shown.entries).astype(int)
+        cells[(shown.dots[:, 1] / shown.row_pages).astype(int), column] = shown.dots[:, 2]
+        return [_cells(shown, cells, ink["ink"], 0, "faults", "page %{y:.0f}, %{z} faults<extra></extra>", 1)]
+    size = 9 if len(shown.dots) <= 100 else 6
+    return [
+        go.Scatter(
+            x=shown.dots[:, 0], y=shown.dots[:, 1], customdata=np.floor(shown.dots[:, 1:2]), mode="markers", name="faults",
+            marker={"size": size, "color": ink["ink"], "line": {"color": ink["panel"], "width": 1}}, cliponaxis=False,
+            hovertemplate="page %{customdata[0]:.0f}, gone cold, touched at about %{x:.0f} entries<extra></extra>",
+        )
+    ]  # fmt: skip
+
+
+def _across(shown: PageFaultsView) -> dict:
+    values = [shown.entries * tick / TICKS for tick in range(TICKS + 1)]
+    words = ["0", *(group(round(value)) for value in values[1:-1]), ""]
+    return {"range": [0, shown.entries or 1], "tickvals": values, "ticktext": words, **_QUIET, "ticks": ""}
+
+
+def _end(shown: PageFaultsView, ink: dict[str, str]) -> dict:
+    """The last tick's words, which end where the axis does."""
+    place = {"xref": "paper", "x": 1, "xanchor": "right", "yref": "paper", "y": 0, "yanchor": "top", "yshift": 1, "showarrow": False}
+    return place | {"text": f"{group(shown.entries)} entries", "font": {"size": 12, "color": ink["ink_3"]}}
+
+
+def _upward(shown: PageFaultsView) -> dict:
+    step = max(1, _round(shown.pages / TICKS))
+    values = [page for page in range(0, shown.pages, step) if page <= shown.pages - step * 0.4]
+    words = [group(page) for page in values]
+    return {"range": [0, shown.pages or 1], "tickvals": [*values, shown.pages], "ticktext": [*words, "page"], **_QUIET, "ticks": ""}
+
+
+_QUIET = {"showgrid": False, "fixedrange": True, "showline": False, "zeroline": False, "automargin": False, "title": None}
+
+
+def _round(step: float) -> int:
+    """A step that reads well: 1, 2, 5, 10, 20, 50 and so on."""
+    power = 10 ** max(0, len(str(int(step))) - 1)
+    return next((times * power for times in (1, 2, 5, 10) if times * power >= step), 1)
+
+
+def _words(note: Note, ink: dict[str, str]) -> dict:
+    look = {"font": {"size": 12, "color": ink["ink_2"]}, "bgcolor": ink["panel"], "borderpad": 2, "showarrow": False}
+    return {"x": note.entries, "y": note.page, "text": note.text, "xanchor": "left", **look}
