@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kafkaviz.errors import KafkavizError
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.served import ServedLog, ServedSegment
 
@@ -56,7 +57,8 @@ class Why:
     """The partition around a target.
 
     answer: what Kafka gives, None for nothing. closest: the record whose time is nearest to the target, as far as it was looked for.
-    older_behind: batches behind the answer with no record as late as the target.
+    older_behind: batches behind the answer with no record as late as the target. faults: what kept a batch near the target from being
+    looked at; Kafka itself need not read there.
     """
 
     target_ms: int
@@ -64,6 +66,7 @@ class Why:
     answer: Near | None
     closest: Near | None
     older_behind: int
+    faults: tuple[str, ...] = ()
 
 
 def why(found: Lookup, log: ServedLog, batches: Callable[[int], np.ndarray | None], records: Callable[[int, int], Iterable]) -> Why:
@@ -72,7 +75,8 @@ def why(found: Lookup, log: ServedLog, batches: Callable[[int], np.ndarray | Non
     segments = tuple(_segment(one, place, found, log, batches) for place, one in enumerate(log.segments))
     answer = Near(found.answer.offset, found.answer.timestamp_ms) if found.answer else None
     behind = sum(_older_behind(one, answer, target_ms) for one in segments) if answer else 0
-    return Why(target_ms, segments, answer, _closest(segments, target_ms, records), behind)
+    closest, faults = _closest(segments, target_ms, records)
+    return Why(target_ms, segments, answer, closest, behind, faults)
 
 
 def suspect(timestamp_ms: int) -> Suspect | None:
@@ -99,16 +103,20 @@ def _older_behind(one: SegmentTimes, answer: Near, target_ms: int) -> int:
     return int((later & (one.batches["max_timestamp_ms"] < target_ms) & (one.batches["max_timestamp_ms"] >= 0)).sum())
 
 
-def _closest(segments: Sequence[SegmentTimes], target_ms: int, records: Callable[[int, int], Iterable]) -> Near | None:
-    """Of all records of the batches whose times enclose the target or come nearest to it."""
+def _closest(
+    segments: Sequence[SegmentTimes], target_ms: int, records: Callable[[int, int], Iterable]
+) -> tuple[Near | None, tuple[str, ...]]:
+    """Of all records of the batches whose times enclose the target or come nearest to it; and the faults of those that are damaged."""
     away = sorted(one for segment in segments if segment.batches is not None for one in _nearest(segment, target_ms))
-    best: tuple[int, int, int] | None = None
+    candidates, faults = [], []
     for _, base_offset, position in away[:DECODED]:
-        for record in records(base_offset, position):
-            if record.timestamp_ms >= 0:
-                candidate = abs(record.timestamp_ms - target_ms), record.offset, record.timestamp_ms
-                best = candidate if best is None or candidate < best else best
-    return Near(*best[1:]) if best else None
+        try:
+            seen = [(abs(one.timestamp_ms - target_ms), one.offset, one.timestamp_ms) for one in records(base_offset, position)]
+        except KafkavizError as fault:
+            faults.append(str(fault))
+            continue
+        candidates += [one for one in seen if one[2] >= 0]
+    return (Near(*min(candidates)[1:]) if candidates else None), tuple(faults)
 
 
 def _nearest(segment: SegmentTimes, target_ms: int) -> list[tuple[int, int, int]]:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kafkaviz import units
+from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import lookup_log, lookup_words
 from kafkaviz.figures.lookup_log import ScanView
 from kafkaviz.figures.lookup_words import BASE_CODE, LAST_CODE, PLAIN_CODE, TIME_CODE, WARM_CODE, Told, count, text_of
@@ -93,7 +94,10 @@ class SearchView:
 
 @dataclass(frozen=True)
 class StepperView:
-    """All that the stepper draws. records: those near the one found, from is the number of the first of them."""
+    """All that the stepper draws. records: those near the one found, from is the number of the first of them.
+
+    fault: why the batch has no records to show, "" where it has; a lookup may need none of the bytes that are damaged.
+    """
 
     steps: tuple[Step, ...]
     searches: tuple[SearchView, ...]
@@ -102,6 +106,7 @@ class StepperView:
     records_from: int
     all_records: int
     hit_offset: int | None
+    fault: str = ""
 
 
 @dataclass(frozen=True)
@@ -141,9 +146,9 @@ def view(made: Made) -> StepperView:
     """The steps of a lookup and their figures."""
     searches = tuple(_search(made, one, segment) for one, segment in zip(made.found.searches, _segments(made), strict=True))
     scans = tuple(_scan(made, place) for place in range(len(made.found.scans)))
-    records, hit = _records(made), _hit(made)
+    (records, fault), hit = _readable(made), _hit(made)
     first = _first_shown(records, hit)
-    shown = StepperView((), searches, scans, tuple(records[first : first + DRAWN_RECORDS]), first, len(records), hit)
+    shown = StepperView((), searches, scans, tuple(records[first : first + DRAWN_RECORDS]), first, len(records), hit, fault)
     return replace(shown, steps=tuple(_Steps(made, shown).all()))
 
 
@@ -196,6 +201,14 @@ def _scan(made: Made, place: int) -> ScanView:
     scan = made.found.scans[place]
     batches, end = made.batches(scan.segment), made.segment(scan.segment).size_bytes
     return lookup_log.view(scan, batches, end, made.target, made.by_time, made.found.profile.scan)
+
+
+def _readable(made: Made) -> tuple[Sequence[Seen], str]:
+    """The records of the batch, or none and why."""
+    try:
+        return _records(made), ""
+    except KafkavizError as fault:
+        return (), str(fault)
 
 
 def _records(made: Made) -> Sequence[Seen]:
@@ -308,6 +321,8 @@ class _Steps:
 
     def _record_title(self, is_read: bool) -> str:
         shown = self._shown
+        if is_read and shown.fault:
+            return f"Not all records of this batch can be read: {shown.fault}"
         at = next((place for place, one in enumerate(shown.records) if one.offset == shown.hit_offset), None)
         if not is_read or at is None:
             return "The records of the batch, not read yet" if not is_read else "No record of this batch answers"

@@ -140,6 +140,9 @@ def _notes(why: Why) -> list[str]:
         )
     if len(why.segments) > MOST_NAMED:
         notes.append(f"The table names {MOST_NAMED} of {group(len(why.segments))} segments, those around the one that is searched.")
+    if why.faults:
+        their = "its records cannot" if len(why.faults) == 1 else "their records cannot"
+        notes.append(f"{count(len(why.faults), 'batch', 'batches')} near the target left out, since {their} be read: {why.faults[0]}.")
     if any(one.batches is None for one in why.segments):
         notes.append("Segments without dots are too large to be read for this picture; their largest timestamps are exact.")
     return notes

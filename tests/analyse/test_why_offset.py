@@ -5,6 +5,8 @@ import pytest
 
 from kafkaviz.analyse import why_offset
 from kafkaviz.analyse.why_offset import Near
+from kafkaviz.errors import CorruptFile
+from kafkaviz.figures import why_offset as figure
 from kafkaviz.format.record_heads import RecordHead
 from kafkaviz.search.lookup import by_timestamp
 from kafkaviz.search.profile import profile
@@ -27,6 +29,21 @@ def test_the_closest_is_not_the_answer():
     found = of_practice(practice.START_MS + 2601)
     assert found.answer == Near(23, practice.START_MS + 3240) and found.closest == Near(22, practice.START_MS + 2600)
     assert [one.fate for one in found.segments] == ["searched"] and found.older_behind == 0
+
+
+def test_a_damaged_batch_is_left_out_and_told():
+    """The closest of the others is given; Kafka itself need not read the batch that is damaged."""
+    made = practice.five()
+
+    def records(base_offset: int, position: int) -> list[RecordHead]:
+        if position == 656:
+            raise CorruptFile("0.log", position, "no record")
+        return list(made.log.segments[0].reading(lambda log: list(next(log.batches(position)).heads())))
+
+    target_ms = practice.START_MS + 2601
+    found = why_offset.why(by_timestamp(made.log, target_ms, profile()), made.log, lambda base_offset: made.batches, records)
+    assert found.faults == ("0.log, byte 656: no record",) and found.closest == Near(16, practice.START_MS + 2050)
+    assert "1 batch near the target left out" in " ".join(figure.view(found).notes)
 
 
 def test_every_target_has_its_closest_record():

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from kafkaviz.errors import CorruptFile
 from kafkaviz.figures import lookup_lanes, lookup_log, stepper
 from kafkaviz.figures.stepper import Made, Seen
 from kafkaviz.format import batch_records
@@ -183,3 +184,14 @@ def test_plain_beside_warm(made, target, warm, title):
     assert shown.title == title
     assert shown.warm.warm_from is not None and shown.plain.warm_from is None
     assert len(shown.warm.pages) == len(shown.warm.slots) and list(shown.plain.pages) == sorted(shown.plain.pages)
+
+
+def test_records_that_cannot_be_read():
+    """The steps are there; in place of the records is what is wrong with them."""
+
+    def records(base_offset: int, position: int) -> list[Seen]:
+        raise CorruptFile("0.log", position, "no record")
+
+    shown = stepper.view(replace(looked_up(practice.five(), 23), records=records))
+    assert shown.records == () and shown.steps[-1].titles[2] == "Not all records of this batch can be read: 0.log, byte 838: no record"
+    assert shown.steps[-1].text.endswith("Offset 23 is the first record in them.")

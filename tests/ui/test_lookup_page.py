@@ -1,11 +1,13 @@
 """The Lookup page without a browser: its sources, its targets, what it says when there is none, and what stands in the address."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.pipeline.job import Progress
 from kafkaviz.ui import lookups
 from tests.ui.fakes import FakeStarts
@@ -212,3 +214,22 @@ def test_an_unclean_directory_is_read_as_its_next_start_leaves_it(killed):
         for by in ("Offset", "Timestamp"):
             at = page(killed, tp=partition.directory, by=by)
             assert "As the next start would leave it" in html(at), partition.directory
+
+
+@pytest.fixture
+def garbled(data, tmp_path) -> Path:
+    """A copy of a real partition; the last record of the batch at byte 109 and the first of that at 952 have no length any more."""
+    folder = tmp_path / "kafka" / "nulls-0"
+    shutil.copytree(data / "kafka-4.3.1" / "nulls-0", folder)
+    content = bytearray((folder / f"{0:020}.log").read_bytes())
+    content[109 + HEADER_BYTES + 183] = content[952 + HEADER_BYTES] = 0x01  # the varint of -1
+    (folder / f"{0:020}.log").write_bytes(content)
+    return folder
+
+
+def test_bytes_that_the_lookup_does_not_need(garbled):
+    """The answer stands; the batch whose records cannot all be read is named, and so is a neighbour of the target."""
+    at = page(garbled, by="Timestamp", target="1790000000002")
+    text = html(at)
+    assert "Its first record not before the target is offset 2: that is the answer" in steps(at)
+    assert "2 batches near the target left out, since their records cannot be read" in text and "byte 353" in text
