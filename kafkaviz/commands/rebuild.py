@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 EPILOG = """\
 Recovers and closes each .log as a broker does, and writes its .index, its .timeindex, and its .txnindex if there is or would be one,
 into OUT: also those that are empty. The .log is not copied; a tail that recovery would cut is named, and the indexes are those of what
-is left. Where recovery ends in an exception no file is written, and the status is 2.
+is left. Where recovery ends in an exception no file is written, and the status is 2; nor is one where OUT holds a file of Kafka's
+that is another.
 
 --set takes index.interval.bytes and segment.index.bytes, or the broker's log.index.interval.bytes and log.index.size.max.bytes. What
 is not set is as the broker directory around PATH tells, else Kafka's default.
@@ -38,7 +39,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("path", metavar="PATH", type=Path, help="a partition directory, a .tar, .tar.gz or .zip of one, or a .log")
-    parser.add_argument("--out", metavar="OUT", required=True, type=Path, help="the folder to write into; made if it is not there")
+    parser.add_argument("--out", metavar="OUT", required=True, type=_folder, help="the folder to write into; made if it is not there")
     parser.add_argument(
         "--set", metavar="NAME=VALUE", dest="typed", action="append", default=[], type=_setting, help="a setting; may be repeated"
     )
@@ -70,6 +71,13 @@ def _setting(text: str) -> tuple[str, str]:
     if not equals or not name:
         raise argparse.ArgumentTypeError(f"{text!r} is no NAME=VALUE")
     return name, value
+
+
+def _folder(text: str) -> Path:
+    """A folder with a name: the empty text, as of a variable that is not set, would be where one is."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name of the folder is empty")
+    return Path(text)
 
 
 def _elsewhere(out: Path, source: "Source") -> Path:
@@ -108,6 +116,7 @@ def _written(source: "Source", release: tuple[int, ...], out: Path) -> "tuple[li
             for one in rebuild(source.log(), source.base_offsets, profile(release)):
                 files.append(_put(one, aside))
                 built.append(one)
+            _refuse_other_files(out, aside)
             for name in (name for names in files for name in names):
                 (aside / name).replace(out / name)
             made = []
@@ -118,6 +127,21 @@ def _written(source: "Source", release: tuple[int, ...], out: Path) -> "tuple[li
             for folder in made:
                 folder.rmdir()
     return built, files
+
+
+def _refuse_other_files(out: Path, aside: Path) -> None:
+    """CannotOpen where OUT holds a file of Kafka's that is not, byte for byte, one of those to be put there."""
+    import filecmp
+
+    from kafkaviz.errors import CannotOpen
+    from kafkaviz.format import names
+
+    others = {names.LEADER_EPOCHS, names.PARTITION_METADATA, names.QUORUM_STATE}
+    for path in sorted(out.iterdir()):
+        own, is_kafkas = aside / path.name, names.parse_file(path.name) or path.name in others
+        if is_kafkas and not (own.exists() and path.is_file() and filecmp.cmp(path, own, shallow=False)):
+            what = "is a file of Kafka's, and not what would be written"
+            raise CannotOpen(path, what, "name another folder, or an empty one", kind="file")
 
 
 def _put(one: "Rebuilt", folder: Path) -> dict[str, str]:

@@ -203,14 +203,41 @@ def test_a_lone_log_is_not_written_beside(segment, tmp_path, capsys):
     assert "is a directory of Kafka's" in capsys.readouterr().err
 
 
-def test_a_file_that_was_linked_is_replaced_not_written_through(segment, tmp_path):
-    """An OUT that holds a link to the very index that is in use leaves that as it is."""
+def test_a_file_that_was_linked_is_not_written_through(segment, tmp_path):
+    """An OUT that holds a link to the very index that is in use leaves that as it is: another one is refused, the same is replaced."""
     own, out = segment / f"{BASE}.index", tmp_path / "out"
     out.mkdir()
     (out / own.name).symlink_to(own)
     own.write_bytes(b"12345678")
+    assert main(["rebuild", str(segment), "--out", str(out)]) == 2
+    assert own.read_bytes() == b"12345678" and (out / own.name).is_symlink()
+    assert main(["rebuild", str(segment), "--out", str(tmp_path / "new")]) == 0
+    built = (tmp_path / "new" / own.name).read_bytes()
+    own.write_bytes(built)
     assert main(["rebuild", str(segment), "--out", str(out)]) == 0
-    assert own.read_bytes() == b"12345678" and not (out / own.name).is_symlink()
+    assert own.read_bytes() == built and not (out / own.name).is_symlink()
+
+
+@pytest.mark.parametrize("name", [f"{BASE}.index", f"{7:020}.timeindex", f"{BASE}.log.deleted", "leader-epoch-checkpoint"])
+def test_files_of_kafka_in_out_are_not_lost(segment, tmp_path, capsys, name):
+    """A partition directory whose .log was lost, or the copy of some indexes, stays as it is; what was built before is built again."""
+    out = tmp_path / "out"
+    rebuilt(capsys, segment, out)
+    rebuilt(capsys, segment, out)
+    (out / name).write_bytes(b"12345678")
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    assert main(["rebuild", str(segment), "--out", str(out)]) == 2
+    assert f"{name}: is a file of Kafka's, and not what would be written" in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_a_folder_without_a_name_is_refused(segment, tmp_path, capsys, monkeypatch):
+    """The empty text is not the folder where one is."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stop:
+        main(["rebuild", str(segment), "--out", ""])
+    assert stop.value.code == 2 and "the name of the folder is empty" in capsys.readouterr().err
+    assert not list(tmp_path.glob("*index"))
 
 
 def test_an_archive_does_as_well(segment, tmp_path, capsys):
