@@ -13,11 +13,12 @@ from kafkaviz.units import group, size
 COLUMNS, MOST_ROWS, MOST_DOTS = 280, 300, 800
 HEIGHT, TICKS = 344, 4
 GAPS_UP_TO = 64  # rows: thinner ones would be all gap
+CROWDED = 1_000_000  # entries: the last tick's words need the room of the one before
 NOTES_FROM = 20  # pages: an image of fewer has no room for words
 PLAIN, WARM = "plain", "warm"
 BELOW = {PLAIN: "Plain bisection, Kafka 2.0 and before", WARM: "Warm section first, Kafka 2.1 and later"}
 NOTES = {
-    PLAIN: ((0.62, 0.07, "page 0, read first"), (0.56, 0.2, "the middle page moves on, step by step")),
+    PLAIN: ((0.62, 0.07, "page 0, read first"), (0.5, 0.17, "the middle page moves on, step by step")),
     WARM: ((0.52, 0.4, "older pages are left alone"),),
 }
 
@@ -168,6 +169,8 @@ def _faults(shown: PageFaultsView, ink: dict[str, str]) -> list[go.Scatter | go.
 def _across(shown: PageFaultsView) -> dict:
     values = [shown.entries * tick / TICKS for tick in range(TICKS + 1)]
     words = ["0", *(group(round(value)) for value in values[1:-1]), ""]
+    if shown.entries >= CROWDED:
+        words[-2] = ""
     return {"range": [0, shown.entries or 1], "tickvals": values, "ticktext": words, **_QUIET, "ticks": ""}
 
 
