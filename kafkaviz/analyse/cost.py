@@ -45,12 +45,13 @@ class Costs:
 def of_offsets(segment: ServedSegment, batches: np.ndarray, of: SearchProfile, page_bytes: int = PAGE_BYTES) -> Costs:
     """Of every offset from the segment's base offset to its last; batches: all of its .log, as format.batch.BATCH names them."""
     keys = segment.offset_slots["relative_offset"].astype(np.int64) + segment.base_offset
-    known = batches["base_offset"] if len(batches) else keys
     first, last = segment.base_offset, int((batches["last_offset"] if len(batches) else keys)[-1])
+    by_base_offset = of.scan == BASE_OFFSET
+    known = batches["base_offset" if by_base_offset else "last_offset"] if len(batches) else keys
     targets, weights = representatives(np.concatenate((keys, keys + 1, known, known + 1)), first, last)
     found = _searched(keys, targets, offset_index.ENTRY.itemsize, of, page_bytes)
     starts = _starts(segment, found[:, 0], batches)
-    headers = _headers_to_offset(batches, starts, targets, of.scan == BASE_OFFSET)
+    headers = _headers_to_offset(batches, starts, targets, by_base_offset)
     return _costs(first, last, weights, found, headers)
 
 

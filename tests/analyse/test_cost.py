@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 
 from kafkaviz.analyse import cost
+from kafkaviz.format import offset_index
+from kafkaviz.log.archive import opened
+from kafkaviz.log.broker import open_broker
+from kafkaviz.search.bounds import bounds_of
 from kafkaviz.search.lookup import by_offset, by_timestamp
-from kafkaviz.search.profile import profile
+from kafkaviz.search.profile import SearchProfile, profile
+from kafkaviz.search.served import ServedLog, as_they_are
 from kafkaviz.simulate import practice
 
 MADE = (practice.five, practice.twenty)
@@ -44,6 +49,37 @@ def test_of_timestamps(made):
     one_by_one = each([by_timestamp(log, target, of) for target in range(costs.first, costs.last + 1)])
     assert [counted(costs.of(what)) for what in ("probes", "pages", "headers")] == one_by_one
     assert costs.last == log.segments[0].largest_timestamp_ms
+
+
+def one_by_one_to(last: int, log: ServedLog, of: SearchProfile) -> list[dict[int, int]]:
+    """The same of lookups of every offset of a log's first segment."""
+    bounds = bounds_of(log, of)
+    return each([by_offset(log, offset, of, bounds=bounds) for offset in range(log.segments[0].base_offset, last + 1)])
+
+
+@pytest.mark.parametrize("version", ["4.3.1", "4.0", "2.0"])
+def test_of_a_compacted_log(version, tmp_path):
+    """Where offsets are missing between batches, those of a gap go with the next batch, however they are compared."""
+    rows = np.zeros(6, practice.ROW)
+    rows["base_offset"], rows["record_count"], rows["size_bytes"] = (0, 7, 12, 30, 34, 50), (2, 3, 1, 4, 2, 1), 150
+    rows["max_timestamp_ms"], folder = practice.START_MS, tmp_path / "compacted-0"
+    folder.mkdir()
+    (folder / f"{0:020}.log").write_bytes(b"".join(practice.batch_bytes(row, 0) for row in rows))
+    entries = np.array([(12, 300), (35, 600)], offset_index.ENTRY)
+    (folder / f"{0:020}.index").write_bytes(offset_index.build(entries))
+    partition = open_broker(folder).partitions[0]
+    log, of = as_they_are(partition), profile(version)
+    costs = cost.of_offsets(log.segments[0], partition.live[0].batches(), of)
+    assert [counted(costs.of(what)) for what in ("probes", "pages", "headers")] == one_by_one_to(50, log, of)
+
+
+@pytest.mark.parametrize("version", ["2.8.2", "4.3.1"])
+def test_of_a_real_compacted_log(version, shared):
+    """Every offset of what a cleaner of 2.8.2 left."""
+    partition = open_broker(opened(shared / "data" / "kafka-2.8.2-legacy.tar.gz")).partition("v2.compacted-0")
+    log, of = as_they_are(partition), profile(version)
+    costs = cost.of_offsets(log.segments[0], partition.live[0].batches(), of)
+    assert [counted(costs.of(what)) for what in ("probes", "pages", "headers")] == one_by_one_to(costs.last, log, of)
 
 
 def test_of_a_full_index():
