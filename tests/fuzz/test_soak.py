@@ -19,7 +19,7 @@ def test_nothing_escapes_a_short_soak():
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 def test_every_target_damages_its_seeds_and_reads_them(target, tmp_path, monkeypatch):
-    """Most cases read something else than the seed; none escapes. What a process of many tests holds and compiles says nothing of memory."""
+    """Most cases read something else than the seed; none escapes. What this process holds and compiles says nothing of memory."""
     monkeypatch.setenv("KAFKAVIZ_FUZZ", str(tmp_path))
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "cache"))
     escapes = [escape for case in range(5) if (escape := soak.run_case([target], SEED, case)[1])]
