@@ -163,6 +163,14 @@ class Overview:
         return int(np.count_nonzero(self.segments["kind"] == KINDS.index(kind)))
 
 
+def torn(segments: np.ndarray) -> np.ndarray:
+    """Which of these rows are of a log that ends in bytes that are no batch, as a mask.
+
+    What a broker deletes at its next start or has deleted already is no log any more: where it stops says nothing.
+    """
+    return (segments["torn_bytes"] > 0) & np.isin(segments["kind"], [KINDS.index("closed"), KINDS.index("active")])
+
+
 def telling(overview: Overview) -> tuple[str, int] | None:
     """A segment to begin with: the smallest whose two indexes have a few entries each.
 

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from kafkaviz import units
-from kafkaviz.analyse.overview import KINDS, UNKNOWN, Overview, Row
+from kafkaviz.analyse.overview import KINDS, UNKNOWN, Overview, Row, torn
 from kafkaviz.figures import map_rows, theme
 from kafkaviz.figures.density_strip import CELLS, strip
 from kafkaviz.figures.map_rows import LARGEST, ORDERS
@@ -61,6 +61,7 @@ class MapRow:
     gap: str  # log bytes an entry
     dense: bool
     torn: str = ""  # what the log ends in
+    torn_ends: tuple[int, ...] = ()  # where the segments end that are torn, counted from the row's first byte
 
 
 @dataclass(frozen=True)
@@ -80,13 +81,13 @@ class BrokerMapView:
         return max((row.log_bytes for row in self.rows), default=0)
 
 
-def view(overview: Overview, order: str = LARGEST, page: int = 0, torn: Mapping[tuple[str, int], str] | None = None) -> BrokerMapView:
+def view(overview: Overview, order: str = LARGEST, page: int = 0, tails: Mapping[tuple[str, int], str] | None = None) -> BrokerMapView:
     """One page of the map's rows, in one of map_rows.ORDERS.
 
-    torn: what stands behind the last whole batch, in words, by topic-partition directory and base offset.
+    tails: what stands behind the last whole batch, in words, by topic-partition directory and base offset.
     """
     places = map_rows.places(overview.partitions, order, page)
-    rows = tuple(_row(overview.partitions[place], torn or {}) for place in places)
+    rows = tuple(_row(overview.partitions[place], overview.rows_of(place), tails or {}) for place in places)
     longest = max((row.log_bytes for row in rows), default=0)
     drawn = _drawn_one_by_one([overview.partitions[place].sums.segments for place in places])
     bars = tuple(bar for number, place in enumerate(places) for bar in _bars(overview, place, number, drawn[number]))
@@ -94,12 +95,13 @@ def view(overview: Overview, order: str = LARGEST, page: int = 0, torn: Mapping[
     return BrokerMapView(_title(overview), READ, rows, bars, axis_bytes, _strips(overview, places, longest, axis_bytes))
 
 
-def _row(row: Row, torn: Mapping[tuple[str, int], str]) -> MapRow:
+def _row(row: Row, segments: np.ndarray, tails: Mapping[tuple[str, int], str]) -> MapRow:
     gap = row.sums.bytes_an_entry
-    words = next((words for (directory, _), words in torn.items() if directory == row.directory), "")
+    words = next((words for (directory, _), words in tails.items() if directory == row.directory), "")
     suffix = "" if row.state == "current" else f" ({_state(row.state)})"
     quiet = row.internal or row.state != "current"
-    return MapRow(row.label + suffix, quiet, row.sums.log_bytes, _gap(row), bool(gap and gap < DENSE_TEXT_BYTES), words)
+    ends = tuple(np.cumsum(segments["log_bytes"])[torn(segments)].tolist()) if words else ()
+    return MapRow(row.label + suffix, quiet, row.sums.log_bytes, _gap(row), bool(gap and gap < DENSE_TEXT_BYTES), words, ends)
 
 
 def _state(state: str) -> str:
@@ -151,7 +153,7 @@ def _hover(segment: np.void, name: str) -> str:
         f"{units.group(int(segment['log_bytes']))} B in {count['batches']} batches, {count['records']} records",
         f"{count['offset_entries']} offset, {count['time_entries']} time entries",
     ]
-    if segment["torn_bytes"] > 0:
+    if torn(segment):
         lines.append(f"the last {units.group(int(segment['torn_bytes']))} B are no batch")
     return "<br>".join(lines)
 
@@ -173,10 +175,10 @@ def _positions(overview: Overview, place: int) -> np.ndarray | None:
 
 def _title(overview: Overview) -> str:
     """What is most worth knowing: torn ends, then the densest index, then where the bytes are."""
-    torn = overview.segments["torn_bytes"][overview.segments["torn_bytes"] > 0]
-    if len(torn):
-        ends = "log ends" if len(torn) == 1 else "logs end"
-        return f"{_number(len(torn)).capitalize()} {ends} in bytes that are no batch: {units.group(int(torn.sum()))} bytes in all"
+    tails = overview.segments["torn_bytes"][torn(overview.segments)]
+    if len(tails):
+        ends = "log ends" if len(tails) == 1 else "logs end"
+        return f"{_number(len(tails)).capitalize()} {ends} in bytes that are no batch: {units.group(int(tails.sum()))} bytes in all"
     dense = [row for row in overview.partitions if (row.sums.offset_entries or 0) > ENTRIES_TO_COMPARE and row.sums.log_bytes]
     if dense:
         row = min(dense, key=lambda row: (row.sums.bytes_an_entry, row.directory))
@@ -290,11 +292,11 @@ def _density(shown: BrokerMapView, ink: Mapping[str, str]) -> go.Heatmap:
 
 
 def _torn(shown: BrokerMapView, axis_bytes: float, ink: Mapping[str, str]) -> list:
-    """The torn end of a row, its octagon, and the cross inside it; the words are among the notes."""
-    torn = [(number, row) for number, row in enumerate(shown.rows) if row.torn]
-    if not torn:
+    """The torn ends of a row, one octagon behind it, and the cross inside that; the words are among the notes."""
+    rows = [(number, row) for number, row in enumerate(shown.rows) if row.torn]
+    if not rows:
         return []
-    at = {"x": [row.log_bytes + axis_bytes * MARK_AT_PX / PLOT_PX for _, row in torn], "y": [_middle(number) for number, _ in torn]}
+    at = {"x": [row.log_bytes + axis_bytes * MARK_AT_PX / PLOT_PX for _, row in rows], "y": [_middle(number) for number, _ in rows]}
     quiet = {"hoverinfo": "skip", "cliponaxis": False}
     sign = go.Scatter(
         **at,
@@ -305,20 +307,22 @@ def _torn(shown: BrokerMapView, axis_bytes: float, ink: Mapping[str, str]) -> li
     )
     cross = {"symbol": "x-thin", "size": 6, "line": {"color": ink["raised"], "width": 1.7}}
     return [
-        _torn_ends(torn, axis_bytes * TORN_SHARE, ink),
+        _torn_ends(rows, axis_bytes * TORN_SHARE, ink),
         sign,
         go.Scatter(**at, **quiet, name="torn crosses", mode="markers", marker=cross),
     ]
 
 
-def _torn_ends(torn: Sequence[tuple[int, MapRow]], width: float, ink: Mapping[str, str]) -> go.Bar:
+def _torn_ends(rows: Sequence[tuple[int, MapRow]], width: float, ink: Mapping[str, str]) -> go.Bar:
+    """A patch where each torn segment ends, be it the row's last one or not."""
+    ends = [(number, end) for number, row in rows for end in row.torn_ends]
     pattern = {"shape": "x", "fgcolor": ink["torn"], "bgcolor": ink["torn_soft"], "size": 4, "solidity": 0.35, "fillmode": "replace"}
     return go.Bar(
         name="torn",
         orientation="h",
-        y=[number + (BAR_TOP_PX - 1) / ROW_PX for number, _ in torn],
-        base=[row.log_bytes - width for _, row in torn],
-        x=[width] * len(torn),
+        y=[number + (BAR_TOP_PX - 1) / ROW_PX for number, _ in ends],
+        base=[max(end - width, 0) for _, end in ends],
+        x=[width] * len(ends),
         width=(BAR_PX + 2) / ROW_PX,
         offset=0,
         marker={"color": ink["torn_soft"], "line": {"color": ink["torn"], "width": 1}, "pattern": pattern, "cornerradius": 0},

@@ -189,7 +189,7 @@ def torn(here: Listed) -> dict[tuple[str, int], str]:
 
 
 def _torn_words(known: Overview) -> Iterator[tuple[str, int, str]]:
-    for number in np.flatnonzero(known.segments["torn_bytes"] > 0):
+    for number in np.flatnonzero(table.torn(known.segments)):
         row = known.segments[number]
         partition = known.broker.partitions[row["partition"]]
         segment = partition.segments[number - known.starts[row["partition"]]]

@@ -102,6 +102,26 @@ def test_a_strip_ends_with_its_bar(known):
         assert last * cell < ends[row] <= (last + 1) * cell
 
 
+@pytest.mark.parametrize("kind", ["deleted", "cleaned", "swap"])
+def test_what_is_not_read_any_more_is_not_torn(known, kind):
+    """A leftover of compaction or a deleted segment may end anywhere: no title, no mark, no hover says so."""
+    cut = torn(known, "orders-0", 36)
+    cut.segments["kind"][cut.segments["torn_bytes"] > 0] = overview.KINDS.index(kind)
+    view = broker_map.view(cut)
+    assert "no batch" not in view.title and not any("no batch" in bar.hover for bar in view.bars)
+
+
+def test_a_torn_end_is_drawn_where_its_segment_ends(known):
+    """Inside the row too, where a segment behind it is whole."""
+    cut = torn(known, "orders-0", 0)
+    cut.segments["torn_bytes"][cut.segments["log_bytes"] == 1600] = 21
+    view = broker_map.view(cut, tails={("orders-0", 0): "21 bytes that do not belong"})
+    (row,) = [one for one in view.rows if one.torn]
+    assert (row.torn_ends, row.log_bytes) == ((1600,), 2400)
+    patch = next(trace for trace in broker_map.figure(view, "light").data if trace.name == "torn")
+    assert patch.base[0] + patch.x[0] == pytest.approx(1600)
+
+
 def test_the_title_says_what_is_most_worth_knowing(known):
     """Torn ends first, then the densest index, then where the bytes are, then that there are none."""
     assert broker_map.view(torn(known, "orders-0", 45)).title == "One log ends in bytes that are no batch: 45 bytes in all"
@@ -146,7 +166,7 @@ def test_the_rows_with_most_segments_become_one_bar_first():
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_the_figure_draws_the_view(known, mode):
     """Every bar at its place, with its segment; every name and gap; one image of strips; nothing else."""
-    view = broker_map.view(torn(known, "orders-0", 45), torn={("orders-0", 30): "45 bytes that do not belong"})
+    view = broker_map.view(torn(known, "orders-0", 45), tails={("orders-0", 30): "45 bytes that do not belong"})
     figure = broker_map.figure(view, mode)
     traces = {trace.name: trace for trace in figure.data}
     drawn = sorted(
@@ -176,7 +196,7 @@ def test_ticks_are_powers_of_two():
 def test_words_behind_a_torn_end_have_room(known):
     """They end before the numbers at the right, also behind the longest row."""
     words = "512 zero bytes at the end"
-    view = broker_map.view(torn(known, "orders-0", 512), torn={("orders-0", 30): words})
+    view = broker_map.view(torn(known, "orders-0", 512), tails={("orders-0", 30): words})
     assert (
         2400 / view.axis_bytes * broker_map.PLOT_PX + broker_map.WORDS_PX + broker_map.CHARACTER_PX * len(words) <= broker_map.PLOT_PX + 1
     )
