@@ -76,11 +76,12 @@ def sections(place: Place) -> None:
 
 def settings(place: Place) -> tuple[Settings, np.ndarray | None, np.ndarray | None]:
     """The sliders; of a real index its offsets and its positions too."""
+    is_made = index_asked(place) == PRACTICE
     with st.container(key="kv_set"):
         first, second = st.columns(3, gap=28), st.columns(3, gap=28)
         cold = choice(first[0], "A page goes cold after this much own log", state.COLD, lab.COLD, "16 MB", TURNS_OVER)
-        entries = choice(first[1], "Grow the index to, in 4 KiB", state.GROW, lab.GROW, "40 pages")
-        gap = choice(first[2], "Log bytes an entry covers", state.GAP, lab.GAP, "4608 B")
+        entries = choice(first[1], "Grow the index to, pages of 4 KiB", state.GROW, lab.GROW, "40 pages", is_free=is_made)
+        gap = choice(first[2], "Log bytes an entry covers", state.GAP, lab.GAP, "4608 B", is_free=is_made)
         page_bytes = choice(second[0], "Bytes of a page of memory", state.PAGE_SIZE, lab.PAGE_SIZE, "4 KiB")
         warm_bytes = choice(second[1], "Bytes of the warm section", state.SECTION, lab.SECTION, "8 KiB")
         share = choice(second[2], "Lookups by readers that lag", state.LAGGARDS, lab.LAGGARDS, "none")
@@ -88,14 +89,22 @@ def settings(place: Place) -> tuple[Settings, np.ndarray | None, np.ndarray | No
     key, offsets, clock = real(place, chosen)
     if clock is not None:
         entries, gap, entry_bytes = len(clock), max(1, int(clock[-1]) // len(clock)) if len(clock) else 1, 8
+        words = f"{chosen}: {units.group(entries)} entries as they lie there, {units.group(gap)} B of log apart on average."
+        st.html(f'<p class="kv-sm kv-fnt" style="margin-top:10px">{parts.escape(words)}</p>')
     readers = Readers(share, *lag, every, seed)
     return Settings(Growth(entries, gap, entry_bytes), Memory(page_bytes, cold, around), readers, warm_bytes, key), offsets, clock
 
 
-def choice(column, label: str, key: str, choices: dict, default: str, about: str | None = None):
-    """A slider over names; what the name stands for."""
+def index_asked(place: Place) -> str:
+    """The index that the control or the address names, before the control is drawn."""
+    said = st.session_state.get(state.INDEX) or st.query_params.get(state.INDEX)
+    return said if said in lab.indexes(place.broker) else PRACTICE
+
+
+def choice(column, label: str, key: str, choices: dict, default: str, about: str | None = None, is_free: bool = True):
+    """A slider over names; what the name stands for. is_free: False where something else decides."""
     adopt(key, list(choices))
-    name = column.select_slider(label, list(choices), value=default, key=key, bind="query-params", help=about)
+    name = column.select_slider(label, list(choices), value=default, key=key, bind="query-params", help=about, disabled=not is_free)
     return choices[name]
 
 

@@ -36,13 +36,15 @@ class Note:
 class PageFaultsView:
     """touched: (rows, columns) lookups, 0 where there is none; a row is row_pages pages, a column entries / columns entries.
 
-    dots: (n, 3) of entries, page, faults: the middle of each cell with a fault; beyond MOST_DOTS they are drawn as an image too.
+    end_page: where the index ends, a part of its last page. dots: (n, 3) of entries, page, faults: the middle of each cell with a
+    fault; beyond MOST_DOTS they are drawn as an image too.
     """
 
     title: str
     below: str
     entries: int
     pages: int
+    end_page: float
     row_pages: int
     touched: np.ndarray
     dots: np.ndarray
@@ -64,6 +66,7 @@ def view(replay: Replay, search: str, warm_bytes: int | None = WARM_BYTES) -> Pa
         _below(search, warm_bytes),
         replay.entries,
         replay.pages,
+        replay.grown_pages,
         row_pages,
         touched,
         _dots(faulted, replay, row_pages),
@@ -125,7 +128,7 @@ def figure(shown: PageFaultsView, mode: str) -> go.Figure:
     """The view in a mode, "light" or "dark"."""
     ink = theme.colours(mode)
     chart = go.Figure([_image(shown, ink["offset"]), *_faults(shown, ink)])
-    line = {"type": "line", "x0": 0, "y0": 0, "x1": shown.entries, "y1": shown.pages, "line": {"color": ink["line_2"], "width": 1}}
+    line = {"type": "line", "x0": 0, "y0": 0, "x1": shown.entries, "y1": shown.end_page, "line": {"color": ink["line_2"], "width": 1}}
     chart.update_layout(
         template=theme.template(mode), height=HEIGHT, margin={"l": 40, "r": 4, "t": 8, "b": 26}, showlegend=False,
         plot_bgcolor=ink["panel"], shapes=[line], xaxis=_across(shown), yaxis=_upward(shown),

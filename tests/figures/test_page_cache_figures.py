@@ -66,7 +66,8 @@ def test_the_image_of_a_small_index(entries):
     """A page at most, and nothing to fault; still drawn."""
     shown = page_faults.view(replayed(8192, Growth(entries)), WARM)
     assert shown.title == ("No fault: one page at most" if entries else "No lookup while the index grows to 0 pages")
-    assert page_faults.figure(shown, "dark").layout.height == page_faults.HEIGHT
+    figure = page_faults.figure(shown, "dark")
+    assert figure.layout.height == page_faults.HEIGHT and figure.layout.shapes[0].y1 == entries / 512  # not its whole last page
 
 
 def test_the_image_as_a_table():
