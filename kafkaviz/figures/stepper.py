@@ -336,7 +336,7 @@ class _Steps:
 def segment_words(made: Made) -> str:
     """Which segment is chosen, and why."""
     found, target = made.found, made.target
-    if found.error:
+    if found.error and not found.scans:
         return f"The broker looks at the log’s bounds first, and answers without a search: {found.error}"
     return _by_time(made) if made.by_time else _by_offset(made, target)
 
@@ -386,6 +386,8 @@ def ending_words(made: Made, shown: StepperView) -> str:
 def _consumed(made: Made) -> str:
     batch, record, target = made.found.scan.batch, made.found.record, made.target
     begins = f"The broker answers with bytes from {group(batch.position)} on."
+    if made.found.error:
+        return f"{begins} The consumer looks at the checksum and throws an exception: {made.found.error}."
     if record is None:
         return f"{begins} No record for a consumer follows in them."
     if (record.segment, record.batch_position) != (made.found.scan.segment, batch.position):

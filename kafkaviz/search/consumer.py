@@ -2,11 +2,16 @@
 
 A fetch brings whole batches. Control records, records below the offset, and to read_committed those of aborted transactions are
 passed over; a batch that leaves none, such as one that compaction emptied, is followed by another fetch behind its last offset.
+A broker hands out batches unread; the consumer looks at their checksums first (check.crcs, which is on unless somebody says no).
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
+from kafkaviz.errors import CorruptBytes, KafkavizError
+from kafkaviz.format import batch_records
+from kafkaviz.format.batch import MAGIC_2
 from kafkaviz.search import fetch as fetching
 from kafkaviz.search.batches import Batch
 from kafkaviz.search.bounds import READ_COMMITTED, Bounds
@@ -25,8 +30,19 @@ class Record:
     batch_position: int
 
 
-def fetches(log: ServedLog, offset: int, of: SearchProfile, bounds: Bounds, isolation: str) -> Iterator[tuple[Fetch, Record | None]]:
-    """Fetch after fetch, each of one batch, until one has a record for the consumer or nothing is left. OffsetOutOfRange."""
+class CorruptRecord(KafkavizError):
+    """What a consumer throws for a batch whose checksum is wrong (CompletedFetch.maybeEnsureValid; in older clients a KafkaException)."""
+
+    class_name = "org.apache.kafka.common.errors.CorruptRecordException"
+
+
+def fetches(
+    log: ServedLog, offset: int, of: SearchProfile, bounds: Bounds, isolation: str
+) -> Iterator[tuple[Fetch, Record | CorruptRecord | None]]:
+    """Fetch after fetch, each of one batch, until one has a record for the consumer, or a wrong checksum, or nothing is left.
+
+    OffsetOutOfRange.
+    """
     while True:
         found = fetching.fetch(log, offset, of, bounds, max_bytes=1)
         record = _first(log, found, of, bounds, isolation) if found.size_bytes else None
@@ -36,12 +52,32 @@ def fetches(log: ServedLog, offset: int, of: SearchProfile, bounds: Bounds, isol
         offset = found.batch.last_offset + 1
 
 
-def _first(log: ServedLog, found: Fetch, of: SearchProfile, bounds: Bounds, isolation: str) -> Record | None:
-    """The first record of a fetch's batch that the consumer is given."""
+def _first(log: ServedLog, found: Fetch, of: SearchProfile, bounds: Bounds, isolation: str) -> Record | CorruptRecord | None:
+    """The first record of a fetch's batch that the consumer is given, or what it throws."""
+    segment = next(one for one in log.segments if one.base_offset == found.segment)
+    wrong = segment.reading(lambda reader: _wrong_checksum(next(reader.batches(found.position)).whole, found))
+    if wrong:
+        what, offset, cause = wrong
+        return CorruptRecord(f"{what} for partition {log.name} at offset {offset} is invalid, cause: {cause}")
     if found.batch.is_control or (isolation == READ_COMMITTED and _is_aborted(log, found, of, bounds)):
         return None
-    segment = next(one for one in log.segments if one.base_offset == found.segment)
     return segment.reading(lambda reader: _record(next(reader.batches(found.position)).heads(), found))
+
+
+def _wrong_checksum(data: bytes, found: Fetch) -> tuple[str, int, str] | None:
+    """(what, its offset, why) of a batch that the consumer refuses; below magic 2 only the message that it would be given is checked."""
+    batch = found.batch
+    first = None
+    if batch.magic < MAGIC_2:
+        with suppress(CorruptBytes):  # told by the reader of the records
+            first = next((one for one in batch_records.of_batch(data) if one.offset >= found.offset), None)
+        if first is None or first.is_valid:
+            return None
+    try:
+        batch_records.ensure_valid(data)
+    except CorruptBytes as fault:
+        return ("Record", first.offset, fault.what) if first else ("Record batch", batch.base_offset, fault.what)
+    return first and ("Record", first.offset, f"Record is corrupt (stored crc = {first.crc})")  # within a wrapper that is whole
 
 
 def _record(heads: Iterator, found: Fetch) -> Record | None:

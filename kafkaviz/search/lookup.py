@@ -13,7 +13,7 @@ from kafkaviz.search import by_time, choice
 from kafkaviz.search.bounds import READ_UNCOMMITTED, Bounds, bounds_of
 from kafkaviz.search.by_time import Answer
 from kafkaviz.search.choice import Choice
-from kafkaviz.search.consumer import Record, fetches
+from kafkaviz.search.consumer import CorruptRecord, Record, fetches
 from kafkaviz.search.fetch import Fetch, OffsetOutOfRange
 from kafkaviz.search.index import IndexSearch
 from kafkaviz.search.profile import SearchProfile
@@ -29,7 +29,8 @@ class Lookup:
     choices: every segment, and why it was searched or not. searches: for a timestamp the time index first, then the offset index; for
     an offset one in each segment that was tried. scans: of those segments. record: for an offset the first one that a consumer gets
     from there, which may be batches behind the first fetch; fetches are all it took. answer: what the client is told, None for
-    nothing. error: the exception that Kafka answers with, None for none.
+    nothing. error: the exception that the broker answers with, or a consumer throws
+    at the last fetch; None for none.
     """
 
     partition: str
@@ -43,7 +44,7 @@ class Lookup:
     offset: int | None = None
     timestamp_ms: int | None = None
     fetches: tuple[Fetch, ...] = ()
-    error: OffsetOutOfRange | None = None
+    error: OffsetOutOfRange | CorruptRecord | None = None
 
     @property
     def scan(self) -> Scan | None:
@@ -60,11 +61,13 @@ def by_offset(
         done = list(fetches(log, offset, of, bounds, isolation))
     except OffsetOutOfRange as error:
         return Lookup(log.name, of, bounds, choice.of_none(log, offset), (), (), None, None, offset, error=error)
-    first, record = done[0][0], done[-1][1]
+    first, last = done[0][0], done[-1][1]
+    record, wrong = (None, last) if isinstance(last, CorruptRecord) else (last, None)
     answer = Answer(record.offset, record.timestamp_ms) if record else None
     choices = choice.of_offset(log, offset, first)
     return Lookup(
-        log.name, of, bounds, choices, first.searches, first.scans, record, answer, offset, fetches=tuple(found for found, _ in done)
+        log.name, of, bounds, choices, first.searches, first.scans, record, answer, offset,
+        fetches=tuple(found for found, _ in done), error=wrong,
     )
 
 

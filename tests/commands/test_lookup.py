@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from kafkaviz.__main__ import main
-from kafkaviz.format import batch, offset_index
+from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.format import batch, legacy, offset_index
 
 ROOT = Path(__file__).parents[2]
 NAMES = ["target", "kafka_version", "partition", "segments", "searches", "scan", "record", "answer"]
@@ -28,6 +29,7 @@ def article(tmp_path):
         header["record_count"] = last_offset - base_offset + 1
         records = b"".join(bytes([12, 0, 0, 2 * delta, 1, 1, 0]) for delta in range(last_offset - base_offset + 1))
         header["batch_length_bytes"] = batch.HEADER_BYTES - batch.LENGTH_END + len(records)
+        header["crc"] = crc32c(header.tobytes()[batch.CRC_START :] + records)
         rows.append((last_offset, position, header.tobytes() + records))
         position += batch.HEADER_BYTES + len(records)
     directory = tmp_path / "orders-0"
@@ -159,3 +161,33 @@ def test_an_encoding_that_lacks_letters_ends_no_lookup(article, options):
     run = subprocess.run(command, env=os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONPATH": str(ROOT)}, capture_output=True)
     assert (run.returncode, run.stderr) == (0, b"")
     assert rb"t\xe9-0" in run.stdout if not options else json.loads(run.stdout)["partition"] == "été-0"
+
+
+@pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
+def test_a_wrong_checksum_is_what_a_consumer_throws(article, capsys, isolation):
+    """The way stays; in place of a record is the exception, also where the answer would be behind what cannot be read."""
+    log = article / f"{0:020}.log"
+    content = bytearray(log.read_bytes())
+    before = told(capsys, article, "--offset", 23, "--isolation", isolation)
+    content[before["scan"]["batch"]["position"] + batch.HEADER_BYTES + 5] ^= 4
+    log.write_bytes(content)
+    found = told(capsys, article, "--offset", 23, "--isolation", isolation)
+    assert found["record"] is None and found["answer"] is None and found["scan"] == before["scan"]
+    why = "Record batch for partition orders-0 at offset 23 is invalid, cause: Record is corrupt (stored crc = "
+    assert found["error"].startswith(f"org.apache.kafka.common.errors.CorruptRecordException: {why}")
+    assert told(capsys, article, "--offset", 22)["record"]["offset"] == 22
+    assert main(["lookup", str(article), "--offset", "24"]) == 0
+    assert "error     CorruptRecordException: Record batch for partition orders-0" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_a_wrong_checksum_of_a_message(tmp_path, capsys, magic):
+    """Of old messages the one that is given is checked, no other."""
+    messages = [bytearray(legacy.build(magic, offset, b"k", b"value")) for offset in range(3)]
+    messages[1][-1] ^= 1
+    folder = tmp_path / "old-0"
+    folder.mkdir()
+    (folder / f"{0:020}.log").write_bytes(b"".join(messages))
+    (folder / f"{0:020}.index").touch()
+    assert [told(capsys, folder, "--offset", offset)["record"] is None for offset in range(3)] == [False, True, False]
+    assert "Record for partition old-0 at offset 1 is invalid" in told(capsys, folder, "--offset", 1)["error"]

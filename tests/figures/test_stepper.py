@@ -10,6 +10,7 @@ from kafkaviz.figures import lookup_lanes, lookup_log, stepper
 from kafkaviz.figures.stepper import Made, Seen
 from kafkaviz.format import batch_records
 from kafkaviz.search.batches import LogRead
+from kafkaviz.search.consumer import CorruptRecord
 from kafkaviz.search.lookup import by_offset, by_timestamp
 from kafkaviz.search.profile import profile
 from kafkaviz.search.scan import Scan
@@ -195,3 +196,13 @@ def test_records_that_cannot_be_read():
     shown = stepper.view(replace(looked_up(practice.five(), 23), records=records))
     assert shown.records == () and shown.steps[-1].titles[2] == "Not all records of this batch can be read: 0.log, byte 838: no record"
     assert shown.steps[-1].text.endswith("Offset 23 is the first record in them.")
+
+
+def test_a_checksum_that_is_wrong():
+    """The last step is the consumer's exception; the broker answered."""
+    made = looked_up(practice.five(), 23)
+    wrong = replace(made, found=replace(made.found, record=None, answer=None, error=CorruptRecord("Record batch is invalid")))
+    told = words(wrong)
+    assert told[0] == words(made)[0] and told[-1][1].endswith(
+        "from 838 on. The consumer looks at the checksum and throws an exception: Record batch is invalid."
+    )

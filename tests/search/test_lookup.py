@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.errors import CorruptFile
 from kafkaviz.format import txn_index
-from kafkaviz.format.batch import HEADER, TRANSACTIONAL
+from kafkaviz.format.batch import CRC_START, HEADER, TRANSACTIONAL
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search import by_time, index
 from kafkaviz.search.bounds import READ_COMMITTED, Bounds, bounds_of
@@ -140,6 +141,7 @@ def test_a_txnindex_that_kafka_refuses_is_told(data, tmp_path):
     """A consumer that reads what is committed gets to it; another does not."""
     transactional = bytearray((data / "kafka-4.3.1" / "nulls-0" / "00000000000000000000.log").read_bytes())
     transactional[HEADER.fields["attributes"][1] + 1] |= TRANSACTIONAL
+    transactional[CRC_START - 4 : CRC_START] = crc32c(bytes(transactional[CRC_START:109])).to_bytes(4)
     log = served(data, tmp_path, log=bytes(transactional), txnindex=b"\x08".ljust(txn_index.ENTRY.itemsize, b"\0"))
     assert by_offset(log, 0, profile("4.3.1")).record.offset == 0
     with pytest.raises(CorruptFile, match=r"txnindex, byte 0: Unexpected aborted transaction version 8"):
