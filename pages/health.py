@@ -112,10 +112,10 @@ def main() -> None:
         head(here, None, asked)
         work.strip(here)
         return
+    shown = checkups().errors(here)
     checkup = checkups().of(here, asked)
-    was_over = checkup.over.is_set()
     is_over = checkup.over.wait(QUICK_S)
-    if is_over and not was_over and checkups().errors(here):
+    if is_over and checkups().errors(here) != shown:
         st.rerun()  # the sidebar was drawn before their number was known
     head(here, checkup.health if is_over else None, asked)
     if is_over:

@@ -201,7 +201,7 @@ def _torn_words(known: Overview) -> Iterator[tuple[str, int, str]]:
 
 def read_again() -> None:
     """Forgets what was read of every directory: that a file may be read now shows in no size and no time."""
-    for door in (_listed, _looks, _small, _full, _torn, _broker_map, _is_fresh):
+    for door in (_listed, _looks, _small, _full, _torn, _broker_map, _is_fresh, _told_errors):
         door.clear()
 
 
@@ -253,6 +253,18 @@ def told_health(here: Listed) -> "Health | None":
         return Health(here.broker, *read.health(read.info.sources[0].broker))
     except CannotOpen:
         return None
+
+
+def told_errors(here: Listed) -> int:
+    """How many errors that is; 0 where it tells none."""
+    stamp = catalog_stamp(here.broker)
+    return 0 if stamp is None else _told_errors(here.key, stamp, here)
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _told_errors(key: str, stamp: int, _here: Listed) -> int:
+    told = told_health(_here)
+    return told.counts["error"] if told else 0
 
 
 class Ingests:

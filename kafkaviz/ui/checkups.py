@@ -60,10 +60,10 @@ class Checkups:
             return self._known[key]
 
     def errors(self, here: Listed) -> int:
-        """How many errors the checkup by the directory's own traces has found; 0 where none has ended."""
+        """How many errors the checkup by the directory's own traces has found, else what a fresh catalog tells; 0 where none has ended."""
         with self._lock:
             known = self._known.get((here.key, ""))
-        return known.health.counts["error"] if known and known.health else 0
+        return known.health.counts["error"] if known and known.health else cache.told_errors(here)
 
     def again(self, here: Listed, release: str) -> None:
         """Forgets a checkup, so that the next call starts one."""

@@ -128,6 +128,21 @@ def test_a_fresh_catalog_tells_the_same(damaged, monkeypatch):
     assert {**sent(opened(damaged)), "key": ""} == {**read_here, "key": ""}
 
 
+def test_the_sidebar_counts_the_errors_that_a_fresh_catalog_tells(damaged, monkeypatch):
+    """On any page, before a checkup was asked for."""
+    from kafkaviz.ui import cache
+
+    found = health.check(cache.broker(damaged))
+    monkeypatch.setattr(cache, "told_health", lambda here: found)
+    monkeypatch.setattr(cache, "catalog_stamp", lambda broker: 1)
+    monkeypatch.setattr(cache, "_full", lambda key, stamp, broker: cache._small(key, broker))
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
+    at.query_params["dir"] = str(damaged)
+    at.run()
+    assert [error.message for error in at.exception] == [] and not checkups()._known
+    assert f"Health :red[**{found.counts['error']}**]" in [link.proto.label for link in at.get("page_link")]
+
+
 def test_a_large_directory_is_left_to_spark(damaged, monkeypatch, starts):
     """The page shows how far the ingest is, and starts no checkup of its own."""
     monkeypatch.setattr("kafkaviz.ui.checkups.LARGE_BYTES", 1000)
