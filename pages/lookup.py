@@ -10,7 +10,7 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.analyse import why_offset
-from kafkaviz.errors import KafkavizError
+from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.figures import lookup_lanes, probe_histogram, stepper
 from kafkaviz.figures import why_offset as why_figure
 from kafkaviz.figures.lookup_words import count
@@ -266,8 +266,11 @@ def asked(source: Source, by: str) -> int | None:
 
 
 def damaged(fault: KafkavizError) -> None:
-    """The way leads into bytes that cannot be read."""
-    with parts.state("damaged", "error", "The lookup ends in damaged bytes", f"{fault}. A broker would answer with an exception here."):
+    """The way leads into bytes that cannot be read; or there is no way, whatever the bytes."""
+    title, then = "This cannot be looked up", ""
+    if isinstance(fault, CorruptFile):
+        title, then = "The lookup ends in damaged bytes", " A broker would answer with an exception here."
+    with parts.state("damaged", "error", title, f"{fault}.{then}"):
         st.button("Try again", key="kv_again")
 
 

@@ -18,7 +18,7 @@ from kafkaviz.figures import stepper
 from kafkaviz.figures import why_offset as why_figure
 from kafkaviz.figures.stepper import Made, Seen
 from kafkaviz.figures.why_offset import WhyView
-from kafkaviz.format import batch_records, offset_index
+from kafkaviz.format import batch_records, names, offset_index
 from kafkaviz.log.partition import Partition
 from kafkaviz.search import index
 from kafkaviz.search.bounds import Bounds, bounds_of
@@ -217,14 +217,21 @@ def parsed_keys(text: str) -> list[int]:
 
 
 def parsed(text: str, by: str) -> int:
-    """A target as people write it: 2 247, 2_247, and of a timestamp also 2026-11-21 09:29:44.123 in UTC. ValueError for anything else."""
+    """A target as people write it: 2 247, 2_247, and of a timestamp also 2026-11-21 09:29:44.123 in UTC. ValueError for anything else.
+
+    Timestamps below 0 are Kafka's names for the log's start, its end and its largest time: no times, and hardly a step to show.
+    """
     plain = re.sub(r"[\s_,\u202f]", "", text)
     if re.fullmatch(r"-?\d{1,19}", plain):
-        return int(plain)
-    if by == TIMESTAMP:
+        target = int(plain)
+    elif by == TIMESTAMP:
         moment = datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
-        return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
-    raise ValueError(text)
+        target = round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+    else:
+        raise ValueError(text)
+    if not (0 if by == TIMESTAMP else -names.MAX_OFFSET) <= target <= names.MAX_OFFSET:
+        raise ValueError(text)
+    return target
 
 
 # ---- the lookup

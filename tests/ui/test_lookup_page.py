@@ -7,6 +7,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.pipeline.job import Progress
 from kafkaviz.ui import lookups
@@ -233,3 +234,21 @@ def test_bytes_that_the_lookup_does_not_need(garbled):
     text = html(at)
     assert "Its first record not before the target is offset 2: that is the answer" in steps(at)
     assert "2 batches near the target left out, since their records cannot be read" in text and "byte 353" in text
+
+
+@pytest.mark.parametrize("target", ["-1", "-2", "-4", "1969-12-31 23:59:59", "9223372036854775808"])
+def test_what_is_no_time_is_not_told_as_one(clean, target):
+    """Kafka's names for start and end of a log are numbers below 0; beyond int64 there is none."""
+    at = page(clean, tp="dense-index-0", by="Timestamp", target=target)
+    assert f"“{target}” is no time" in html(at) and "damaged" not in html(at) and "What happens" not in html(at)
+
+
+def test_a_wrong_question_is_no_damage(clean, monkeypatch):
+    """Only bytes that break their format are called damaged."""
+
+    def refused(*asked: object) -> None:
+        raise KafkavizError("Kafka has a time index from 0.10.1 on")
+
+    monkeypatch.setattr(lookups, "made", refused)
+    text = html(page(clean, tp="dense-index-0", by="offset", target="5"))
+    assert "This cannot be looked up" in text and "damaged" not in text
