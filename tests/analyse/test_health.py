@@ -10,6 +10,7 @@ import pytest
 from kafkaviz import units
 from kafkaviz.analyse import health
 from kafkaviz.analyse.checks import settings
+from kafkaviz.analyse.checks.summary import Times
 from kafkaviz.analyse.checks.time import kept
 from kafkaviz.analyse.health import Health, check
 from kafkaviz.errors import KafkavizError
@@ -212,6 +213,21 @@ def test_what_keeps_a_segment(clean):
     assert first.until_ms - first.timestamp_ms == 7 * 86_400_000 and first.by == first.base_offset
     assert second.offset == 11_001 and second.blocked_until_ms == second.until_ms == second.timestamp_ms + 7 * 86_400_000
     assert kept(summaries, -1)[0].until_ms is None
+
+
+def test_a_batch_of_the_future_is_named_by_its_offsets(clean):
+    """A header has the newest time of its records, not whose it is: the record of 2027 is offset 11 000, the batch ends at 11 001."""
+    (found,) = [one for one in checked(clean).findings if one.code == "timestamp-in-future"]
+    assert found.message.endswith("ahead, in the batch of offsets 10\u202f973 to 11\u202f001")
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "words"),
+    [(3, 9, "in the batch of offsets 3 to 9"), (9, 9, "at offset 9"), (-1, 9, "in the batch up to offset 9")],
+)
+def test_where_a_time_is_wrong(first, last, words):
+    """A batch of one record is that record; a compressed message of old may not tell its first offset."""
+    assert Times(1, 0, 100, last, 5, first_offset=first).offsets == words
 
 
 def test_many_segments_need_many_maps(clean, monkeypatch):

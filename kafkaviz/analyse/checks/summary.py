@@ -12,6 +12,7 @@ from kafkaviz.config_def import HOUR_MS
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import MAGIC_2, is_control, is_log_append_time
 from kafkaviz.log.segment import Segment
+from kafkaviz.units import group
 
 GAPS_KEPT, EPOCHS_KEPT = 20, 1000
 LATE_MS = 24 * HOUR_MS  # behind an earlier record: a producer that is this late is worth a look
@@ -35,7 +36,10 @@ class Gap:
 
 @dataclass(frozen=True)
 class Times:
-    """Batches whose times look wrong: how many, the first's position and offset, its time, and the size of its bytes."""
+    """Batches whose times look wrong: how many, and of the worst its position, bytes, last offset, largest time and first offset.
+
+    first_offset: -1 where a compressed message of magic 0 or 1 does not tell it.
+    """
 
     count: int
     position: int
@@ -43,6 +47,15 @@ class Times:
     offset: int
     timestamp_ms: int
     compared_ms: int = -1  # what it was held against
+    first_offset: int = -1
+
+    @property
+    def offsets(self) -> str:
+        """Where that is, in words: which record of the batch has the time is not told by its header."""
+        if self.first_offset == self.offset:
+            return f"at offset {group(self.offset)}"
+        up_to = f"of offsets {group(self.first_offset)} to" if self.first_offset >= 0 else "up to offset"
+        return f"in the batch {up_to} {group(self.offset)}"
 
 
 @dataclass(frozen=True)
@@ -185,7 +198,7 @@ class Watch:
         at = int(places[np.argmin(times)] if name == "late" else places[np.argmax(times)])  # the worst of them
         row, known = batches[at], self.summary.times.get(name)
         told = (int(row[field]) for field in ("position", "size_bytes", "last_offset", "max_timestamp_ms"))
-        new = Times(len(places), *told, int(running[at]))
+        new = Times(len(places), *told, int(running[at]), int(row["base_offset"]))
         worse = known is None or (new.timestamp_ms < known.timestamp_ms if name == "late" else new.timestamp_ms > known.timestamp_ms)
         self.summary.times[name] = replace(new if worse else known, count=len(places) + (known.count if known else 0))
 

@@ -72,7 +72,7 @@ def _place(told: Summary, one: Times) -> tuple[str, int, int]:
 def _future(wrong: Sequence[Summary], facts: Facts) -> Finding:
     told, one, count = _worst(wrong, "future")
     ahead = duration(one.timestamp_ms - facts.now_ms)
-    which = f"offset {group(one.offset)} is of {moment(one.timestamp_ms)}, {ahead} ahead"
+    which = f"the newest record is of {moment(one.timestamp_ms)}, {ahead} ahead, {one.offsets}"
     message = f"{count} of a time after the broker's last writing; {which}"
     file, *place = _place(told, one)
     digits = f"{one.timestamp_ms:016x}"
@@ -84,7 +84,7 @@ def _unit(wrong: Sequence[Summary], facts: Facts) -> Finding:
     told, one, count = _worst(wrong, "unit")
     unit, divisor = next((unit, divisor) for least, unit, divisor in UNITS if one.timestamp_ms >= least)
     meant = one.timestamp_ms // divisor if divisor else one.timestamp_ms * 1000
-    message = f"{count} with times that seem to be {unit}: {one.timestamp_ms} at offset {group(one.offset)} would be {moment(meant)}"
+    message = f"{count} with times that seem to be {unit}: {one.timestamp_ms} {one.offsets} would be {moment(meant)}"
     file, *place = _place(told, one)
     found = f"{one.timestamp_ms}, as milliseconds {moment(one.timestamp_ms)}"
     evidence = Evidence(found, f"{meant}", f"{one.timestamp_ms:016x}", f"{meant:016x}")
@@ -94,7 +94,7 @@ def _unit(wrong: Sequence[Summary], facts: Facts) -> Finding:
 def _late(wrong: Sequence[Summary], facts: Facts) -> Finding:
     told, one, count = _worst(wrong, "late")
     behind = duration(one.compared_ms - one.timestamp_ms)
-    message = f"{count} more than a day older than a record before them; offset {group(one.offset)} is {behind} behind"
+    message = f"{count} more than a day older than a record before them; the newest {one.offsets} is {behind} behind"
     file, *place = _place(told, one)
     evidence = Evidence(moment(one.timestamp_ms), f"a time near {moment(one.compared_ms)}, which came before it")
     return facts.found("timestamps-out-of-order", file, message, evidence, *place)
