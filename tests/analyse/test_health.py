@@ -22,7 +22,6 @@ TRUE_OF_CLEAN = {  # the topics were made so
     ("timestamp-in-future", "sensors-late-0/00000000000000010973.log"),
     ("timestamp-unit-suspect", "sensors-seconds-0/00000000000000000000.log"),
     ("time-index-limit-binds", "tiny-index-0/00000000000000000000.timeindex"),
-    ("segments-tiny", "tiny-index-0"),
 }
 DAMAGES = {  # twelve changes by hand
     ("timeindex-missing", "rides-0/00000000000000000607.timeindex"),

@@ -23,12 +23,13 @@ FULL = {"offset-index-full": "index-limit-rolls", "time-index-full": "time-index
 
 def of_partition(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
     """What the settings of a topic-partition cost it."""
+    full: list[Finding] = []
     if not any(told.unreadable or told.hidden for told in summaries):
         yield from _without_effect(summaries, facts)
         yield from _waste(summaries, facts)
         if not any(told.unsound for told in summaries):
-            yield from _full(summaries, facts)
-    yield from _tiny(summaries, facts)
+            full = list(_full(summaries, facts))
+    yield from full or _tiny(summaries, facts)  # where an index was full, larger segment.bytes would change nothing
 
 
 def _without_effect(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
