@@ -4,13 +4,14 @@ from kafkaviz.errors import KafkavizError
 
 Release = tuple[int, int]
 
-NEWEST_CHECKED = (4, 3)  # kafkaviz is held against directories and classes of 4.3.1
+NEWEST = "4.3.1"  # kafkaviz is held against directories and classes of it
+NEWEST_RELEASE = tuple(map(int, NEWEST.split(".")))
 OLDEST_CHECKED = (1, 1)
 KNOWN: tuple[Release, ...] = (  # whose ways are told apart; the patches of a release go with it
     (0, 10), (0, 11), (1, 0), (1, 1), *((2, minor) for minor in range(9)), *((3, minor) for minor in range(10)),
     *((4, minor) for minor in range(4)),
 )  # fmt: skip
-OFFERED = ("4.3.1", "4.0", "3.9", "3.6", "3.0", "2.8", "2.2", "1.1")  # one of each behaviour that a finding tells apart
+OFFERED = (NEWEST, "4.0", "3.9", "3.6", "3.0", "2.8", "2.2", "1.1")  # one of each behaviour that a finding tells apart
 
 # metadata.version, as MetadataVersion.featureLevel has it in 4.3.1: the first level of each release.
 METADATA_VERSION_FIRST_LEVELS: dict[Release, int] = {

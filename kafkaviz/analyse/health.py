@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafkaviz import versions
 from kafkaviz.analyse import outlook
 from kafkaviz.analyse.checks import log_gaps, segment, settings, state, time
 from kafkaviz.analyse.checks.facts import Facts
@@ -18,9 +17,9 @@ from kafkaviz.analyse.checks.other_files import own, unreadable
 from kafkaviz.analyse.checks.other_files import partition as beside
 from kafkaviz.analyse.checks.segment import Checked
 from kafkaviz.analyse.finding import CODES, FAMILIES, SEVERITIES, Code, Evidence, Finding, Version, as_info, counts, in_order
-from kafkaviz.analyse.infer.version import formatted_by, looks_like
+from kafkaviz.analyse.infer.version import Assumed, assumed_version, formatted_by
 from kafkaviz.analyse.outlook import Outlook
-from kafkaviz.analyse.restart import NEWEST, Log, Restart, Step, all_logs, before, configs, joined, log_of, steps, strange_directories
+from kafkaviz.analyse.restart import Log, Restart, Step, all_logs, before, configs, joined, log_of, steps, strange_directories
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import checkpoint
 from kafkaviz.format.names import CLEANER_CHECKPOINT, METADATA_TOPIC
@@ -36,19 +35,6 @@ __all__ = [
 ]  # fmt: skip
 
 COMPACTED_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
-
-
-@dataclass(frozen=True)
-class Assumed:
-    """The release whose behaviour is told, and why that one."""
-
-    version: Version
-    because: str
-
-    @property
-    def text(self) -> str:
-        """4.3.1."""
-        return ".".join(map(str, self.version))
 
 
 @dataclass(frozen=True)
@@ -73,21 +59,6 @@ class Health:
     def of(self, partition: str | None) -> tuple[Finding, ...]:
         """The findings about one partition directory, or None: about the broker directory itself."""
         return tuple(one for one in self.findings if one.partition == partition)
-
-
-def assumed_version(broker: Broker, given: str | None = None) -> Assumed:
-    """The release given, such as "3.9" or "4.3.1"; else what the directory's own traces say; else the newest that is known.
-
-    A trace that only says "not before" leaves all later ones, unless it tells the release that formatted the directory.
-    """
-    if given:
-        return Assumed(versions.parse(given), "it was given")
-    looks = looks_like(broker)
-    release = looks.last or formatted_by(broker)
-    if release is None:
-        because = "; ".join(filter(None, (looks.because, "nothing says that it was not the newest that is known")))
-        return Assumed(NEWEST, because)
-    return Assumed(NEWEST if release[:2] == NEWEST[:2] else release, looks.because)
 
 
 @dataclass(frozen=True)

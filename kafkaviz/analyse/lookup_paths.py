@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+from kafkaviz import versions
 from kafkaviz.analyse import lookups
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
@@ -21,6 +22,15 @@ def index_kind(path: Path) -> str | None:
     """"index" or "timeindex" where the path names one, else None."""
     name = names.parse_file(path.name)
     return name.kind if name and name.kind in INDEXES else None
+
+
+def version(path: Path) -> str:
+    """The release that the directory around a path looks like. CannotOpen as open_log and open_index."""
+    path = _unpacked(path)
+    if archive.is_archive(path) or path.is_dir():
+        return lookups.assumed(_partition(path))
+    _file_name(path)
+    return lookups.assumed(_around(path))
 
 
 def open_log(path: Path, version: str, as_is: bool = False) -> ServedLog:
@@ -43,7 +53,7 @@ def open_index(path: Path, version: str, as_is: bool = False) -> tuple[str, Serv
     name, found = _file_name(path), file.info(path)
     partition = _around(path)
     segment = next((one for one in partition.live if not name.suffix and one.base_offset == name.base_offset), None)
-    if segment and not as_is and lookups.needs_recovery(partition):
+    if segment and not as_is and lookups.needs_recovery(partition, versions.parse(version)):
         recovered = lookups.served(partition, version).segments
         kept = next((one for one in recovered if one.base_offset == name.base_offset), None)
         if kept:
@@ -66,7 +76,7 @@ def open_segments(path: Path) -> tuple[Partition, int | None]:
 def _alone(partition: Partition, base_offset: int, version: str, as_is: bool) -> ServedLog:
     """One segment as if there were no other; a log start within it counts."""
     segment = partition.segment(base_offset, _plain_state(partition, base_offset))
-    if not as_is and lookups.needs_recovery(partition):
+    if not as_is and lookups.needs_recovery(partition, versions.parse(version)):
         log = lookups.served(partition, version)
         kept = tuple(one for one in log.segments if one.base_offset == base_offset)
         if not kept:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from kafkaviz import versions
 from kafkaviz.config_def import Release
 from kafkaviz.format import names
 from kafkaviz.log import file, metadata_log
@@ -24,7 +25,7 @@ __all__ = [
     "own_files", "steps", "strange_directories",
 ]  # fmt: skip
 
-NEWEST: Release = (4, 3, 1)
+NEWEST: Release = versions.NEWEST_RELEASE
 OWN_BYTES = 16 << 20  # of a broker directory's own file; more is not read
 
 ConfigOf = Callable[[Partition], IndexConfig]

@@ -34,7 +34,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     target = parser.add_mutually_exclusive_group(required=True)
     target.add_argument("--offset", metavar="N", type=int, help="the offset to fetch from")
     target.add_argument("--timestamp", metavar="T", type=_timestamp, help="milliseconds since 1970, or earliest, latest or max")
-    parser.add_argument("--kafka-version", metavar="V", default="4.3.1", help="the release that searches (default: %(default)s)")
+    parser.add_argument("--kafka-version", metavar="V", help="the release that searches (default: by the directory's traces)")
     parser.add_argument("--search", choices=["warm", "plain"], help="how an index is searched (default: as the release does it)")
     parser.add_argument("--isolation", choices=["read_uncommitted", "read_committed"], default="read_uncommitted", help="of the consumer")
     parser.add_argument("--as-is", action="store_true", help="read the bytes as they lie there, whatever a start would do to them")
@@ -46,6 +46,7 @@ def run(args: argparse.Namespace) -> int:
     """Looks up and prints the way; 0 whether Kafka has an answer or not."""
     from kafkaviz.analyse import lookup_paths
 
+    args.kafka_version = args.kafka_version or lookup_paths.version(args.path)
     hint = _unit_hint(args.timestamp)
     if hint:
         print(f"kafkaviz: {hint}", file=sys.stderr)

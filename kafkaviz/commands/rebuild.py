@@ -43,7 +43,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--set", metavar="NAME=VALUE", dest="typed", action="append", default=[], type=_setting, help="a setting; may be repeated"
     )
-    parser.add_argument("--kafka-version", metavar="V", default="4.3.1", help="the release that recovers (default: %(default)s)")
+    parser.add_argument("--kafka-version", metavar="V", help="the release that recovers (default: by the directory's traces)")
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
     parser.set_defaults(run=run)
 
@@ -51,16 +51,18 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> int:
     """Builds, writes, and says what was built."""
     from kafkaviz import versions
+    from kafkaviz.analyse import lookup_paths
     from kafkaviz.analyse.rebuilt import open_source
 
-    release = versions.parse(args.kafka_version)
+    version = args.kafka_version or lookup_paths.version(args.path)
+    release = versions.parse(version)
     source = open_source(args.path, release, dict(args.typed))
     out = _elsewhere(args.out, source)
     built, files = _written(source, release, out)
     if args.json:
         output.say_json(_as_object(source, built, files))
     else:
-        print(output.plain(f"recovered as Kafka {args.kafka_version} does it, with {_settings(source)}"), file=sys.stderr)
+        print(output.plain(f"recovered as Kafka {version} does it, with {_settings(source)}"), file=sys.stderr)
         output.say(_words(source, built, out))
     return 0
 

@@ -44,6 +44,24 @@ def heads(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> Ite
         yield RecordHead(_long(base_offset + offset_delta), _long(base_ms + timestamp_delta_ms) if append_ms is None else append_ms)
 
 
+def values(data: bytes | memoryview) -> Iterator[bytes | None]:
+    """Of each record of one whole batch of magic 2 that is not compressed; CorruptBytes at the first that cannot be read."""
+    if len(data) < HEADER_BYTES:
+        raise CorruptBytes(0, f"a batch of {len(data)} bytes is shorter than its header")
+    header, body = np.frombuffer(data, HEADER, 1)[0], memoryview(data)[HEADER_BYTES:]
+    at = 0
+    for _ in range(int(header["record_count"])):
+        size_bytes, start = _varint(body, at)
+        at, after = start + size_bytes, start + 1
+        for _ in range(2):  # the deltas of time and offset
+            _, after = _varint(body, after)
+        key_bytes, after = _varint(body, after)
+        value_bytes, start = _varint(body, after + max(0, key_bytes))
+        if not start + max(0, value_bytes) <= at <= len(body):
+            raise CorruptBytes(HEADER_BYTES + start, f"a value of {value_bytes} bytes does not end within its record")
+        yield None if value_bytes < 0 else bytes(body[start : start + value_bytes])
+
+
 def _messages(data: bytes | memoryview, limit_bytes: int) -> Iterator[RecordHead]:
     from kafkaviz.format import batch_records  # compiled: a reader of today's batches need not wait for it
 

@@ -120,7 +120,7 @@ class Settings:
 
 def open_settings(
     broker: Broker,
-    release: Release = versions.NEWEST_CHECKED,
+    release: Release = versions.NEWEST_RELEASE,
     typed: Mapping[str, str] | None = None,
     server_properties: Path | None = None,
 ) -> Settings:

@@ -6,7 +6,6 @@ from kafkaviz import versions
 from kafkaviz.errors import KafkavizError
 from kafkaviz.search.slots import PLAIN, WARM, WARM_BYTES
 
-NEWEST = "4.3.1"
 LAST_OFFSET, BASE_OFFSET = "last_offset", "base_offset"
 FIRST_OFFSET_KEYS, LAST_OFFSET_KEYS = "first_offset", "last_offset"
 REQUESTED, BATCH_BASE = "requested", "batch_base"
@@ -44,7 +43,7 @@ class SearchProfile:
         return self.search == WARM
 
 
-def profile(version: str = NEWEST, search: str | None = None) -> SearchProfile:
+def profile(version: str = versions.NEWEST, search: str | None = None) -> SearchProfile:
     """The profile of a version such as "3.9" or "4.3.1"; search: "plain" or "warm" in place of its own. KafkavizError as versions.parse."""
     release = versions.parse(version)
     if search not in (None, PLAIN, WARM):

@@ -12,6 +12,7 @@ from types import MappingProxyType
 import numpy as np
 from numba import njit
 
+from kafkaviz import versions
 from kafkaviz.format import batch, offset_index, time_index, txn_index
 from kafkaviz.format.offset_index import MOST_RELATIVE
 from kafkaviz.format.walk import Read, Walk
@@ -21,7 +22,7 @@ from kafkaviz.simulate.epochs import LeaderEpochs
 from kafkaviz.simulate.transactions import OpenTransactions, TransactionFault
 from kafkaviz.simulate.wrappers import with_first_offsets
 
-NEWEST = profile((4, 3, 1))
+NEWEST = profile(versions.NEWEST_RELEASE)
 UNKNOWN = -1  # no timestamp yet, and the offset that goes with it
 
 ILLEGAL_ARGUMENT = "java.lang.IllegalArgumentException"

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import numpy as np
 import streamlit as st
 
-from kafkaviz import units
+from kafkaviz import units, versions
 from kafkaviz.analyse import cost, lookups, why_offset
 from kafkaviz.analyse.cost import HEADERS, PROBES, Costs
 from kafkaviz.figures import stepper
@@ -33,7 +33,7 @@ from kafkaviz.ui.pick import Place, log_bytes
 from kafkaviz.units import group
 
 OFFSET, TIMESTAMP = "Offset", "Timestamp"
-VERSIONS = {"Kafka 4.1 and later": "4.3.1", "Kafka 2.1 to 4.0": "3.9", "Kafka 0.11 to 2.0": "2.0"}
+VERSIONS = {"Kafka 4.1 and later": versions.NEWEST, "Kafka 2.1 to 4.0": "3.9", "Kafka 0.11 to 2.0": "2.0"}
 KEYS = "Your keys"
 PRACTICE = {"5 entries": practice.five, "20 entries": practice.twenty, "1\u202f310\u202f720 entries": practice.full}
 WARM_ENTRIES = (2, 4, 8, 16, 64, 256, 1024)  # of the offset index, to choose from for a lesson

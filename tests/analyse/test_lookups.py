@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 import kafkaviz as kv
+from kafkaviz import versions
 from kafkaviz.analyse import lookup_paths
+from kafkaviz.analyse.health import check
 from kafkaviz.analyse.lookups import needs_recovery, served
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.archive import opened
@@ -176,3 +178,31 @@ def test_a_path_may_lead_into_an_archive(tmp_path, clean):
     for path in ("orders-0", "orders-0/00000000000000000000.log"):
         assert lookup_paths.open_log(tmp_path / "kafka.tar.gz" / path, "4.3.1").segments[0].base_offset == 0
     assert len(lookup_paths.open_index(tmp_path / "kafka.tar.gz" / "orders-0/00000000000000000000.index", "4.3.1")[1].offset_slots) == 203
+
+
+def test_up_to_2_2_an_index_that_fails_its_check_is_rebuilt(clean, tmp_path):
+    """A length that is no multiple of 8: from 2.3 on no start looks at it."""
+    shutil.copytree(clean / "orders-0", tmp_path / "kafka" / "orders-0")
+    for name in ("meta.properties", ".kafka_cleanshutdown"):
+        shutil.copy(clean / name, tmp_path / "kafka" / name)
+    index = tmp_path / "kafka" / "orders-0" / f"{0:020}.index"
+    index.write_bytes(index.read_bytes()[:13])
+    partition = open_broker(tmp_path / "kafka" / "orders-0").partitions[0]
+    assert [needs_recovery(partition, release) for release in ((2, 2), (2, 3), None)] == [True, False, False]
+    entries = [kv.lookup(partition, offset=5000, version=version).searches[0].found.entries for version in ("2.2", "2.3")]
+    assert entries == [203, 1]
+    index.with_suffix(".timeindex").unlink()
+    assert needs_recovery(partition, (2, 2))
+
+
+def test_the_release_is_the_one_that_the_directory_looks_like(clean, tmp_path):
+    """As a check assumes it; of a file by itself, or a directory that says nothing, the newest."""
+    shutil.copytree(clean / "orders-0", tmp_path / "kafka" / "orders-0")
+    (tmp_path / "kafka" / "meta.properties").write_text("version=0\nbroker.id=1\n")
+    (tmp_path / "kafka" / ".kafka_cleanshutdown").touch()
+    partition = open_broker(tmp_path / "kafka" / "orders-0").partitions[0]
+    assert kv.lookup(partition, offset=5000).profile.version == check(tmp_path / "kafka").version.text == "3.6"
+    assert lookup_paths.version(partition.path / f"{0:020}.index") == "3.6"
+    assert lookup_paths.version(clean / "orders-0") == versions.NEWEST == "4.3.1"
+    shutil.copytree(clean / "orders-0", tmp_path / "copied")
+    assert lookup_paths.version(tmp_path / "copied" / f"{0:020}.log") == versions.NEWEST

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 
 from kafkaviz import versions
 from kafkaviz.errors import KafkavizError
-from kafkaviz.format import metadata
+from kafkaviz.format import batch_records, metadata, record_heads
+from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.format.names import BOOTSTRAP, LEADER_EPOCHS, PARTITION_METADATA
 from kafkaviz.log.broker import CLEAN_SHUTDOWN, Broker
-from kafkaviz.log.file import info
-from kafkaviz.log.segment import Segment
+from kafkaviz.log.file import read
 from kafkaviz.versions import Release
+
+MOST_BYTES = 1 << 20  # of bootstrap.checkpoint, which holds a few records
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,19 @@ class Looks:
         return f"{versions.text(self.last)} or earlier" if self.last else "of an unknown version"
 
 
+@dataclass(frozen=True)
+class Assumed:
+    """The release whose behaviour is told, and why that one."""
+
+    version: tuple[int, ...]
+    because: str
+
+    @property
+    def text(self) -> str:
+        """4.3.1."""
+        return ".".join(map(str, self.version))
+
+
 def looks_like(broker: Broker) -> Looks:
     """The versions that may have written the directory, the strongest traces named."""
     traces = list(_traces(broker))
@@ -49,6 +64,21 @@ def looks_like(broker: Broker) -> Looks:
     last = min((trace for trace in traces if trace.last), key=lambda trace: trace.last, default=None)
     because = "; ".join(dict.fromkeys(trace.because for trace in (first, last) if trace))
     return Looks(first.first if first else None, last.last if last else None, because)
+
+
+def assumed_version(broker: Broker, given: str | None = None) -> Assumed:
+    """The release given, such as "3.9" or "4.3.1"; else what the directory's own traces say; else the newest that is known.
+
+    A trace that only says "not before" leaves all later ones, unless it tells the release that formatted the directory.
+    """
+    if given:
+        return Assumed(versions.parse(given), "it was given")
+    newest, looks = versions.NEWEST_RELEASE, looks_like(broker)
+    release = looks.last or formatted_by(broker)
+    if release is None:
+        because = "; ".join(filter(None, (looks.because, "nothing says that it was not the newest that is known")))
+        return Assumed(newest, because)
+    return Assumed(newest if release[:2] == newest[:2] else release, looks.because)
 
 
 def _traces(broker: Broker) -> Iterator[Trace]:
@@ -85,16 +115,18 @@ def _metadata_level(broker: Broker) -> int | None:
     """The level of metadata.version in bootstrap.checkpoint, which is written when a directory is formatted."""
     path = broker.path / BOOTSTRAP
     try:
-        return _feature_levels(Segment(0, "closed", log=info(path))).get("metadata.version") if path.exists() else None
+        return _feature_levels(read(path, 0, MOST_BYTES)).get("metadata.version") if path.exists() else None
     except KafkavizError:
         return None
 
 
-def _feature_levels(bootstrap: Segment) -> dict[str, int]:
-    """Each feature and its level; a .checkpoint is batch after batch, like a .log."""
+def _feature_levels(bootstrap: bytes) -> dict[str, int]:
+    """Each feature and its level; a .checkpoint is batch after batch, like a .log. Read without any compiled code: a lookup asks too."""
     levels: dict[str, int] = {}
-    for batch in bootstrap.batches():
-        for record in bootstrap.records(int(batch["position"])):
-            feature = metadata.feature_level(record.value or b"")
+    while len(bootstrap) > HEADER_BYTES:
+        batch = bytes(batch_records.whole(bootstrap))
+        for value in record_heads.values(batch):
+            feature = metadata.feature_level(value or b"")
             levels.update({feature.name: feature.level} if feature else {})
+        bootstrap = bootstrap[len(batch) :]
     return levels
