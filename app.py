@@ -36,13 +36,22 @@ COLUMNS = {
 def path_form(place: Place) -> DeltaGenerator:
     """The path to open, or an archive to upload; and the place for a word about what was read."""
     with st.container(horizontal=True, key="kv_path", vertical_alignment="center"):
-        key = f"kv_directory {place.directory}"  # a new place is a new field, with that place in it
-        given = st.text_input("Broker directory, .tar.gz or .zip", place.directory, label_visibility="collapsed", key=key, width=520)
-        if st.button("Open", type="primary", key="kv_open") or pick.cleaned(given) != place.directory:
-            st.switch_page("app.py", query_params=state.address(pick.cleaned(given)))
+        # a new place is a new field, with that place in it; so is a place that is come back to: a browser keeps what was typed
+        key = f"kv_directory {st.session_state.get(state.OPENED, 0)} {place.directory}"
+        asks = {"on_change": asks_to_open, "args": (key, place.directory)}
+        st.text_input("Broker directory, .tar.gz or .zip", place.directory, label_visibility="collapsed", key=key, width=520, **asks)
+        st.button("Open", type="primary", key="kv_open", on_click=asks_to_open, args=(key, place.directory))
+        if (asked := st.session_state.pop(state.ASKED_TO_OPEN, None)) is not None:
+            st.session_state[state.OPENED] = st.session_state.get(state.OPENED, 0) + 1
+            st.switch_page("app.py", query_params=state.address(asked))
         if st.button("Upload an archive", icon=":material/upload:", key="kv_upload"):
             upload.dialog()
         return st.empty()
+
+
+def asks_to_open(key: str, directory: str) -> None:
+    """Somebody typed another path, or pressed Open: only then is it opened, not whenever the field and the address differ."""
+    st.session_state[state.ASKED_TO_OPEN] = pick.cleaned(st.session_state.get(key, directory))
 
 
 def head(here: Listed, known: Overview) -> None:

@@ -157,6 +157,25 @@ def test_a_wrong_path_is_answered_in_words(server, page, tmp_path, below, words)
     assert page.locator("[data-testid=stException]").count() == 0
 
 
+@pytest.mark.parametrize("how", ["Enter", "Open"])
+def test_back_leaves_a_wrong_path(server, page, tmp_path, how):
+    """To the directory that was open before, and it stays there: what was typed is not opened a second time."""
+    page.goto(server)
+    heading(page, "37 topic-partitions")
+    field = page.locator(".st-key-kv_path input")
+    field.fill(str(tmp_path / "missing"))
+    if how == "Enter":
+        field.press("Enter")
+    else:
+        page.locator(".st-key-kv_open button").click()
+    page.get_by_text("is not there").first.wait_for()
+    page.go_back()
+    heading(page, "37 topic-partitions")
+    page.wait_for_timeout(1500)
+    heading(page, "37 topic-partitions")
+    assert "missing" not in page.url and not field.input_value().endswith("missing")
+
+
 def click_a_bar(page: "sync_api.Page") -> None:
     """A click into the middle of the map's first bar."""
     bars = page.locator(".js-plotly-plot .barlayer .point path")

@@ -33,6 +33,8 @@ ROWS = "rows"  # Broker: which sixty of the map's rows are shown, from 1
 # Session keys: what must outlive a rerun, but means nothing in a link.
 CAME = "kv_came"  # Segment: the segment, file and byte that a link without a pin led to
 DIALOG = "kv_dialog"  # the open dialog, what it started with, and the page and address it was opened at
+ASKED_TO_OPEN = "kv_asked_to_open"  # Broker: the path that was typed, in this run
+OPENED = "kv_opened"  # Broker: how many were, so that each field is a new one
 ORDERED = "kv_ordered"  # Broker: ORDER was set by a button in this run
 WORKED = "kv_worked"  # directories whose ingest this session has watched: the strip keeps its place when it is done
 SLIDER = "kv_slider"  # Lookup: where the slider of the target stands
