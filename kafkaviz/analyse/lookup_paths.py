@@ -93,7 +93,12 @@ def _unpacked(path: Path) -> Path:
     """The path itself; one that leads into an archive, such as kafka.tar.gz/orders-0, becomes that of the unpacked file."""
     path = file.absolute(path)
     packed = next((one for one in path.parents if archive.is_archive(one) and one.is_file()), None)
-    return archive.opened(packed) / path.relative_to(packed) if packed else path
+    if not packed:
+        return path
+    unpacked = archive.opened(packed) / path.relative_to(packed)
+    if not unpacked.exists():
+        raise CannotOpen(path, "is not there", f"the archive {packed.name} holds nothing of that name", kind="missing")
+    return unpacked
 
 
 def _partition(path: Path) -> Partition:

@@ -13,8 +13,8 @@ recovery point as recovery would leave them; everything else as it lies there, w
 --json prints one object: target, {offset}, {timestamp_ms} or {timestamp: its name}; kafka_version; partition; segments, a list of
 {base_offset, chosen, why}; searches, a list of {file, entries, warm_from_slot, section, probes: [{slot, key, lo, hi, compare, page}],
 slot, entry, pages}, the time index first, entry as {offset, position} or {timestamp_ms, offset}; scan, {from_position, reads:
-[{position, size}], batch: {base_offset, last_offset, position}}; record, {offset, timestamp_ms, batch_position}; answer, {offset,
-timestamp_ms}. entry, scan, batch, record and answer are null where Kafka has none; error is there where Kafka answers with an
+[{position, size}], batch: {base_offset, last_offset, position}}; record, {offset, timestamp_ms, segment, batch_position}; answer,
+{offset, timestamp_ms}. entry, scan, batch, record and answer are null where Kafka has none; error is there where Kafka answers with an
 exception. Of an index file by itself there are no segments, scan and record, and answer is an entry.
 
 Example: kafkaviz lookup /var/lib/kafka/data/orders-0 --offset 50000"""
@@ -32,7 +32,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("path", metavar="PATH", type=Path, help="a partition directory, a .log, an .index or a .timeindex")
     target = parser.add_mutually_exclusive_group(required=True)
-    target.add_argument("--offset", metavar="N", type=int, help="the offset to fetch from")
+    target.add_argument("--offset", metavar="N", type=_offset, help="the offset to fetch from")
     target.add_argument("--timestamp", metavar="T", type=_timestamp, help="milliseconds since 1970, or earliest, latest or max")
     parser.add_argument("--kafka-version", metavar="V", help="the release that searches (default: by the directory's traces)")
     parser.add_argument("--search", choices=["warm", "plain"], help="how an index is searched (default: as the release does it)")
@@ -97,12 +97,25 @@ def _in_index(args: argparse.Namespace) -> int:
     return 0
 
 
+def _offset(text: str) -> int:
+    """A number that is an int64, as every offset is."""
+    return _long(text, "offset")
+
+
+def _long(text: str, what: str) -> int:
+    """ValueError in argparse's words for what is none."""
+    number = int(text) if len(text) < 40 else 1 << 63
+    if not -(1 << 63) <= number < 1 << 63:
+        raise argparse.ArgumentTypeError(f"no {what} is that large: they have 64 bits")
+    return number
+
+
 def _timestamp(text: str) -> int | str:
     """A number of milliseconds, or a name."""
     if text in ("earliest", "latest", "max"):
         return text
     try:
-        return int(text)
+        return _long(text, "timestamp")
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of milliseconds; nor is it earliest, latest or max") from None
 

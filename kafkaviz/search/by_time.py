@@ -122,5 +122,6 @@ def _refuse_unknown(timestamp_ms: int, of: SearchProfile) -> None:
         raise KafkavizError(f"{timestamp_ms} is no timestamp and none of Kafka's special values")
     since = SINCE.get(timestamp_ms, TIME_INDEX_SINCE if timestamp_ms >= 0 else (0,))
     if of.release < since:
-        what = "a time index" if timestamp_ms >= 0 else f"an answer to timestamp {timestamp_ms}"
+        named = next((f'"{name}"' for name, value in NAMES.items() if value == timestamp_ms), f"timestamp {timestamp_ms}")
+        what = "a time index" if timestamp_ms >= 0 else f"an answer to {named}"
         raise KafkavizError(f"Kafka has {what} from {'.'.join(map(str, since))} on; this was to be read as {of.version}")

@@ -1,6 +1,7 @@
 """A lookup as the object that `kafkaviz lookup --json` prints."""
 
 from kafkaviz.search import by_time
+from kafkaviz.search.consumer import Record
 from kafkaviz.search.index import OFFSET, IndexSearch
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.scan import Scan
@@ -19,7 +20,7 @@ def as_object(found: Lookup) -> dict:
         "segments": [choice._asdict() for choice in found.choices],
         "searches": list(map(search_object, found.searches)),
         "scan": _scan(found.scan),
-        "record": record and {"offset": record.offset, "timestamp_ms": record.timestamp_ms, "batch_position": record.batch_position},
+        "record": record and _record(record),
         "answer": answer and {"offset": answer.offset, "timestamp_ms": answer.timestamp_ms},
     }
     return made | ({"error": f"{found.error.class_name}: {found.error}"} if found.error else {})
@@ -52,6 +53,13 @@ def _target(offset: int | None, timestamp_ms: int | None) -> dict:
         return {"offset": offset}
     names = {value: name for name, value in by_time.NAMES.items()}
     return {"timestamp": names[timestamp_ms]} if timestamp_ms in names else {"timestamp_ms": timestamp_ms}
+
+
+def _record(record: Record) -> dict:
+    """segment: the base offset of the .log that batch_position is a byte of; behind an empty batch it may be a later one than searched."""
+    return {
+        "offset": record.offset, "timestamp_ms": record.timestamp_ms, "segment": record.segment, "batch_position": record.batch_position,
+    }  # fmt: skip
 
 
 def _entry(kind: str, entry: tuple[int, int]) -> dict:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import shutil
 import tarfile
 from pathlib import Path
@@ -178,6 +179,8 @@ def test_a_path_may_lead_into_an_archive(tmp_path, clean):
     for path in ("orders-0", "orders-0/00000000000000000000.log"):
         assert lookup_paths.open_log(tmp_path / "kafka.tar.gz" / path, "4.3.1").segments[0].base_offset == 0
     assert len(lookup_paths.open_index(tmp_path / "kafka.tar.gz" / "orders-0/00000000000000000000.index", "4.3.1")[1].offset_slots) == 203
+    with pytest.raises(CannotOpen, match=re.escape(f"{tmp_path}/kafka.tar.gz/nope-0: is not there; the archive")):
+        lookup_paths.open_log(tmp_path / "kafka.tar.gz" / "nope-0", "4.3.1")
 
 
 def test_up_to_2_2_an_index_that_fails_its_check_is_rebuilt(clean, tmp_path):

@@ -65,7 +65,7 @@ def test_the_json_is_as_documented(article, capsys):
         "from_position": 288, "reads": [{"position": 288, "size": 17}, {"position": 405, "size": 17}],
         "batch": {"base_offset": 23, "last_offset": 26, "position": 405},
     }  # fmt: skip
-    assert found["record"] == {"offset": 23, "timestamp_ms": 1_700_000_000_000, "batch_position": 405}
+    assert found["record"] == {"offset": 23, "timestamp_ms": 1_700_000_000_000, "segment": 0, "batch_position": 405}
     assert found["answer"] == {"offset": 23, "timestamp_ms": 1_700_000_000_000}
 
 
@@ -191,3 +191,29 @@ def test_a_wrong_checksum_of_a_message(tmp_path, capsys, magic):
     (folder / f"{0:020}.index").touch()
     assert [told(capsys, folder, "--offset", offset)["record"] is None for offset in range(3)] == [False, True, False]
     assert "Record for partition old-0 at offset 1 is invalid" in told(capsys, folder, "--offset", 1)["error"]
+
+
+@pytest.mark.parametrize("option", ["--offset", "--timestamp"])
+@pytest.mark.parametrize("given", ["9223372036854775808", "-9223372036854775809", "9" * 5000])
+def test_what_is_no_int64_is_refused(article, capsys, option, given):
+    """No broker can be asked for it."""
+    with pytest.raises(SystemExit) as stop:
+        main(["lookup", str(article), f"{option}={given}"])
+    assert stop.value.code == 2 and "is that large: they have 64 bits" in capsys.readouterr().err
+
+
+def test_max_is_called_so_where_it_is_not_known(article, capsys):
+    """As it was typed, not by the number that Kafka sends for it."""
+    assert main(["lookup", str(article), "--timestamp", "max", "--kafka-version", "1.1"]) == 2
+    assert 'Kafka has an answer to "max" from 3.0 on' in capsys.readouterr().err
+
+
+def test_every_fetch_is_told_and_the_segment_of_the_record(clean, capsys):
+    """In a compacted log the first fetch may bring a batch without records."""
+    found = told(capsys, clean / "accounts-0", "--offset", 0)
+    assert list(found["record"]) == ["offset", "timestamp_ms", "segment", "batch_position"] and found["record"]["segment"] == 0
+    assert told(capsys, clean / "refunds-0", "--offset", 55)["record"]["segment"] == 1
+    assert main(["lookup", str(clean / "refunds-0"), "--offset", "55"]) == 0
+    out = capsys.readouterr().out
+    position = told(capsys, clean / "refunds-0", "--offset", 55)["record"]["batch_position"]
+    assert out.count("fetch     from offset") == 2 and f"the batch at byte {position} of {1:020}.log" in out

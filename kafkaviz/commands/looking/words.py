@@ -103,9 +103,9 @@ def _scan(scan: Scan) -> Iterator[str]:
 
 
 def _result(found: Lookup) -> Iterator[str]:
-    passed = len(found.fetches) - 1
-    if passed > 0:
-        yield f"{_count(passed, 'fetch', 'fetches')} more behind that, past what a consumer is not given"
+    for fetch in found.fetches[1:]:
+        at = f"the batch at byte {fetch.batch.position} of {units.file_stem(fetch.segment)}.log" if fetch.batch else "nothing is there"
+        yield f"fetch     from offset {fetch.offset} on, past what a consumer is not given: {at}"
     if found.error:
         yield f"error     {found.error.class_name.rpartition('.')[2]}: {found.error}"
     elif found.answer is None:
