@@ -84,7 +84,7 @@ def find_in_segment(
     """The first record of that time or later in one segment, at start_offset or behind (LogSegment.findOffsetByTimestamp)."""
     by_time = index.find_time(segment, timestamp_ms, of)
     by_offset = index.find_offset(segment, max(index.time_entry_of(by_time, segment)[1], start_offset), of)
-    position, base_offset = index.position_of(by_offset), segment.base_offset
+    position, base_offset = index.position_of(by_offset, segment), segment.base_offset
     scanned = segment.reading(lambda log: scan.to_timestamp(log, base_offset, timestamp_ms, position, start_offset))
     return (by_time, by_offset), scanned
 
@@ -98,7 +98,7 @@ def _largest(log: ServedLog, of: SearchProfile) -> TimeSearch:
         answer = Answer(offset, largest_ms) if largest_ms >= 0 else None
         return TimeSearch(MAX_TIMESTAMP, place, (), None, answer)
     searched = index.find_offset(segment, offset, of)
-    position = index.position_of(searched)
+    position = index.position_of(searched, segment)
     scanned = segment.reading(lambda log: scan.to_largest_timestamp(log, segment.base_offset, largest_ms, position))
     return TimeSearch(MAX_TIMESTAMP, place, (searched,), scanned, _answer(scanned))
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from kafkaviz.errors import CorruptFile
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.search import slots
 from kafkaviz.search.profile import SearchProfile
@@ -57,9 +58,14 @@ def kept_by_truncation(segment: ServedSegment, offset: int, kind: str, of: Searc
     return found, found.slot + (found.slot < 0 or keys[found.slot] != offset)
 
 
-def position_of(search: IndexSearch) -> int:
-    """The byte that a scan starts at: 0 where no entry was found."""
-    return search.entry[1] if search.entry else 0
+def position_of(search: IndexSearch, segment: ServedSegment) -> int:
+    """The byte that a scan starts at: 0 where no entry was found. CorruptFile for an entry before the .log (Utils.readFully)."""
+    position = search.entry[1] if search.entry else 0
+    if position < 0:
+        at = search.found.slot * offset_index.ENTRY.itemsize + offset_index.ENTRY.fields["position"][1]
+        what = f"slot {search.found.slot} points before the .log: The file channel position cannot be negative, but it is {position}"
+        raise CorruptFile(segment.index.path or search.file, at, what)
+    return position
 
 
 def time_entry_of(search: IndexSearch, segment: ServedSegment) -> tuple[int, int]:

@@ -10,5 +10,5 @@ from kafkaviz.search.served import ServedSegment
 def translate(segment: ServedSegment, offset: int, of: SearchProfile) -> tuple[IndexSearch, Scan]:
     """The batch that holds an offset, or the next one behind a gap; CorruptFile where a length cannot be."""
     searched = index.find_offset(segment, offset, of)
-    start = index.position_of(searched)
+    start = index.position_of(searched, segment)
     return searched, segment.reading(lambda log: scan.to_offset(log, segment.base_offset, offset, start, of.scan))
