@@ -63,7 +63,7 @@ def head(place: Place, partition: Partition, anatomy: Anatomy) -> None:
 
 def facts(place: Place, partition: Partition, anatomy: Anatomy) -> FactGroups:
     """The three files in figures."""
-    return segment_facts.facts(anatomy, anatomies.roll_reason(place.listed, partition, anatomy.segment))
+    return segment_facts.facts(anatomy, anatomies.roll_reason(place.listed, partition, anatomy.segment), partition.state)
 
 
 @st.fragment

@@ -1,5 +1,6 @@
 """The app as a person meets it: a real server, a real Chromium, clicks; any error in the console fails."""
 
+import itertools
 import os
 import shutil
 import socket
@@ -12,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from kafkaviz.log.broker import open_broker
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install -r requirements-dev.txt")
 
@@ -155,6 +158,23 @@ def test_a_wrong_path_is_answered_in_words(server, page, tmp_path, below, words)
     page.goto(f"{server}/?dir={tmp_path / below}")
     page.get_by_text(words).first.wait_for()
     assert page.locator("[data-testid=stException]").count() == 0
+
+
+def test_the_bar_has_room_for_a_long_name(server, page, clean, tmp_path):
+    """Copy link and Go to stay inside at 1280 px, with a long path in front and the name of a deleted topic behind it."""
+    broker = tmp_path / "a-long-path-to-the-directory-of-a-broker"
+    broker.mkdir()
+    (broker / "meta.properties").write_text("version=1\n")
+    name = "a-topic-that-was-obsolete-2019-0.d9e2420e43c24fe7bcf8a819bf93d888-delete"
+    shutil.copytree(open_broker(clean).partition("payments-0").path, broker / name)
+    page.goto(f"{server}/segment?dir={broker}&tp={name}&segment=7975")
+    page.locator(".dt svg").wait_for()
+    shown = ".st-key-kv_top button:visible"
+    page.locator(shown, has_text="Go to").wait_for()
+    boxes = sorted((one.bounding_box() for one in page.locator(shown).all()), key=lambda box: box["x"])
+    assert len(boxes) >= 5 and boxes[-1]["x"] + boxes[-1]["width"] <= 1280 - 16, boxes
+    assert all(one["x"] + one["width"] <= after["x"] for one, after in itertools.pairwise(boxes)), boxes
+    assert page.get_by_text("…-delete").first.is_visible() and page.get_by_text("deleted", exact=True).first.is_visible()
 
 
 @pytest.mark.parametrize("how", ["Enter", "Open"])

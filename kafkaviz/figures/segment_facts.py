@@ -37,21 +37,21 @@ class Fact(NamedTuple):
 FactGroups = list[tuple[str, str, list[Fact]]]  # a colour of ui/tokens.css, a file, and its facts
 
 
-def facts(anatomy: Anatomy, roll_reason: str | None) -> FactGroups:
-    """The facts of the three files. roll_reason: of a closed segment, as analyse.infer has it."""
+def facts(anatomy: Anatomy, roll_reason: str | None, partition_state: str = "current") -> FactGroups:
+    """The facts of the three files. roll_reason: of a closed segment, as analyse.infer has it; partition_state: of its directory."""
     return [
-        ("log", ".log", _log(anatomy, roll_reason)),
+        ("log", ".log", _log(anatomy, roll_reason, partition_state)),
         ("offset", ".index", _index(anatomy)),
         ("time", ".timeindex", _times(anatomy)),
     ]
 
 
-def _log(anatomy: Anatomy, roll_reason: str | None) -> list[Fact]:
+def _log(anatomy: Anatomy, roll_reason: str | None, partition_state: str) -> list[Fact]:
     batches, log = anatomy.batches, anatomy.segment.log
     if log is None:
         return [Fact("File", "missing", wrong=True)]
     rows = [_bytes(anatomy)] if not len(batches) else [*_contents(batches), _bytes(anatomy), *_span(batches)]
-    rows.append(_state(anatomy, roll_reason))
+    rows.append(_state(anatomy, roll_reason, partition_state))
     if anatomy.tail:
         words = f"{units.size(anatomy.tail.size_bytes)}, {TAILS[anatomy.tail.kind]}"
         rows.append(Fact("After the last batch", words, hover=f"{units.group(anatomy.tail.size_bytes)} B", wrong=True))
@@ -90,7 +90,9 @@ def _utc(ms: int) -> str:
     return f"{units.moment(ms)} UTC" if ms >= 0 else "no timestamp"
 
 
-def _state(anatomy: Anatomy, roll_reason: str | None) -> Fact:
+def _state(anatomy: Anatomy, roll_reason: str | None, partition_state: str) -> Fact:
+    if partition_state == "delete" and anatomy.segment.in_use:
+        return Fact("State", "deleted", hover="its topic was deleted: a broker removes this directory")
     if anatomy.segment.state != "closed":
         return Fact("State", anatomy.segment.state)
     if roll_reason is None:

@@ -12,6 +12,7 @@ from urllib.parse import quote, urlencode
 
 import streamlit as st
 
+from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.ui import cache as doors
 from kafkaviz.ui import garbage, go_to, parts, pick, state
@@ -24,6 +25,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]  # the checkout, where app.py and pages/ are
 MENU = 60  # longer lists are found in Go to, not in a menu
 FOOT_CHARACTERS, CRUMB_CHARACTERS = 21, 48
+BESIDE_CHARACTERS, PARTITION_CHARACTERS = 40, 26  # of a path and a topic-partition: at 1280 px both fit beside a segment
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,8 @@ def _separator() -> None:
 
 def _directories(page: Page, place: Place) -> None:
     known = dict.fromkeys([*pick.recent(), *map(str, doors.samples())])
-    label = parts.middle(place.directory, CRUMB_CHARACTERS) or "Open a directory"
+    room = BESIDE_CHARACTERS if page.depth > 1 and place.partition else CRUMB_CHARACTERS
+    label = parts.middle(place.directory, room) or "Open a directory"
     chosen = _menu("dir", label, [one for one in known if one != place.directory], "Broker directory")
     if chosen:
         st.switch_page(page.script, query_params=state.address(chosen))
@@ -167,9 +170,15 @@ def _directories(page: Page, place: Place) -> None:
 
 def _partitions(page: Page, place: Place) -> None:
     names = [legible(one.directory) for one in place.broker.partitions]
-    chosen = _menu("tp", place.partition.directory, names, "Topic-partition")
+    chosen = _menu("tp", _short(place.partition), names, "Topic-partition")
     if chosen and chosen != place.partition.directory:
         st.switch_page(page.script, query_params=state.address(place.directory, chosen))
+
+
+def _short(partition: Partition) -> str:
+    """Its directory's name, without the random part of a renamed one and cut in the middle where it is long."""
+    renamed = "" if partition.state == "current" else f"…-{partition.state}"
+    return parts.middle(f"{partition.label}{renamed}", PARTITION_CHARACTERS)
 
 
 def _segments(page: Page, place: Place) -> None:

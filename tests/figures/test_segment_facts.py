@@ -73,6 +73,14 @@ def test_damage_is_told_and_drawn_as_such(damaged, directory, base_offset, file,
     assert fact.value == words and fact.wrong
 
 
+def test_a_segment_of_a_deleted_topic_is_deleted(clean):
+    """As the Broker page counts it, whatever its own files are called."""
+    whole = anatomy.read(open_broker(clean).partition("payments-0").segment(7975))
+    for state, labels in (("delete", {"State": "deleted"}), ("current", {"Rolled by": "size (inferred)"})):
+        log = said({fact.label: fact for fact in segment_facts.facts(whole, "size", state)[0][2]})
+        assert {label: log[label] for label in log if label in ("State", "Rolled by")} == labels
+
+
 def test_time_entries_without_an_index():
     """When they were written cannot be told."""
     table = made.batches([100] * 9)
