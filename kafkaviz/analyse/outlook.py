@@ -4,6 +4,7 @@
     .doings                         ("cut 1 021 bytes off three logs", "rebuild indexes of 24 segments")
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kafkaviz import units
@@ -20,6 +21,7 @@ class Outlook:
     logs: all of the broker; cut_logs: that lose cut_bytes at their ends. deleted_files: but for what every start may delete;
     deleted_directories: of topics that were deleted. read_logs: read again from their recovery points, since the broker was not
     stopped cleanly; rebuilt_segments: whose indexes are written anew from their batches, for whatever reason.
+    waiting_files: that were to be deleted anyway; snapshots: of producers, that it writes or removes, as any start may.
     """
 
     clean: bool
@@ -31,6 +33,8 @@ class Outlook:
     deleted_directories: int = 0
     read_logs: int = 0
     rebuilt_segments: int = 0
+    waiting_files: int = 0
+    snapshots: int = 0
 
     @property
     def doings(self) -> tuple[str, ...]:
@@ -45,8 +49,21 @@ class Outlook:
 
     @property
     def words(self) -> str:
-        """All of that in one, "change nothing" where there is nothing."""
-        return ", and ".join(self.doings) or "change nothing"
+        """All of that in one; where it is but what every start does, that is said, and of how much."""
+        if self.cut_logs or self.deleted_files or self.rebuilt_segments:
+            return ", and ".join(self.doings)
+        usual = ", ".join(self._usual)
+        return f"change nothing but what every start does: {usual}" if usual else "change nothing"
+
+    @property
+    def _usual(self) -> Iterator[str]:
+        """What every start removes or writes, of a healthy directory too."""
+        if self.deleted_directories:
+            yield counted(self.deleted_directories, "directory of deleted topics", "directories of deleted topics")
+        if self.waiting_files:
+            yield counted(self.waiting_files, "file that waited for deletion", "files that waited for deletion")
+        if self.snapshots:
+            yield counted(self.snapshots, "snapshot")
 
 
 def of(restart: Restart, logs: int) -> Outlook:
@@ -62,6 +79,8 @@ def of(restart: Restart, logs: int) -> Outlook:
         deleted_files=len({one.file for one in deleted if one.file and not one.expected}),
         deleted_directories=len({one.partition for one in deleted if not one.file}),
         read_logs=len({one.partition for one in restart.steps if one.cause == "unflushed"}),
+        waiting_files=len({one.file for one in deleted if one.file and one.cause == "leftover-deleted"}),
+        snapshots=len({one.file for one in restart.steps if one.file and one.cause == "producer-state"}),
         rebuilt_segments=len({(one.partition, one.segment) for one in restart.steps if one.action == "rebuild" and one.cause in RECOVERED}),
     )
 

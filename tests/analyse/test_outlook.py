@@ -22,7 +22,7 @@ TOPIC = Step("c-0.1f-delete", None, "delete", "directory-deleted", "")
 def test_each_thing_is_counted_once():
     """Logs, not segments or files; segments whose indexes are built, not files; what every start may do is left out."""
     told = outlook.of(Restart(False, True, (CUT, EMPTIED, *BUILT, BUILT_B, SNAPSHOT, *GONE, TOPIC)), 7)
-    assert told == outlook.Outlook(False, True, 7, 1, 1600, 1, 1, 1, 3)
+    assert told == outlook.Outlook(False, True, 7, 1, 1600, 1, 1, 1, 3, 1, 1)
     assert told.doings == (
         "cut 1\u202f600 bytes off one log", "delete one file", "delete one directory of deleted topics", "rebuild indexes of three segments"
     )  # fmt: skip
@@ -30,7 +30,10 @@ def test_each_thing_is_counted_once():
 
 def test_a_start_that_does_what_every_start_may_changes_nothing():
     """Producer snapshots, and files that waited to be unlinked."""
-    assert outlook.of(Restart(True, True, (SNAPSHOT, GONE[1])), 7).words == "change nothing"
+    told = outlook.of(Restart(True, True, (SNAPSHOT, GONE[1], TOPIC)), 7)
+    usual = "one directory of deleted topics, one file that waited for deletion, one snapshot"
+    assert told.words == f"change nothing but what every start does: {usual}"
+    assert outlook.of(Restart(True, True, ()), 7).words == "change nothing"
     assert set(EXPECTED) | set(RECOVERED) <= CAUSES.keys()
 
 
