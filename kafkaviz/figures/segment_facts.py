@@ -152,7 +152,7 @@ def _times(anatomy: Anatomy) -> list[Fact]:
         return [Fact("File", "missing", wrong=True)]
     rows = [_entries(anatomy, "timeindex", time_index.ENTRY.itemsize)]
     if len(anatomy.index.entries):
-        rows.append(Fact("Index points without", units.group(int(np.count_nonzero(links.entry_time == NONE))), "no newer record"))
+        rows.append(Fact("Index points without", units.group(int(np.count_nonzero(links.entry_time == NONE))), _pointless(anatomy)))
     when, alone = closing(anatomy), int(np.count_nonzero(links.time_slot == NONE))
     rows.append(Fact(f"Written {when}" if when else "Without an index entry", units.group(alone)))
     if len(links.wrong_times):
@@ -164,6 +164,20 @@ def _times(anatomy: Anatomy) -> list[Fact]:
     if times.unwritten:
         rows.append(Fact("Never written", f"{units.group(times.unwritten)} slots"))
     return rows
+
+
+def _pointless(anatomy: Anatomy) -> str:
+    """Why no time entry stands beside some offset entries; "" where the .timeindex does not have what was written."""
+    batches, home, times = anatomy.batches, anatomy.links.entry_home, anatomy.times.entries
+    alone = (anatomy.links.entry_time == NONE) & (home != NONE)
+    if not len(batches) or not alone.any():
+        return ""
+    newest = np.maximum.accumulate(batches["max_timestamp_ms"])[home[alone]]
+    if (newest < 0).all():
+        return "no timestamps"
+    known = np.maximum.accumulate(np.concatenate([[-1], times["timestamp_ms"]]))  # by the entries up to each place
+    before = np.searchsorted(times["offset"], batches["last_offset"][home[alone]], side="right")
+    return "no newer record" if (newest <= known[before]).all() else ""
 
 
 def _slots(slots: np.ndarray) -> str:

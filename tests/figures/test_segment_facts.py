@@ -73,6 +73,19 @@ def test_damage_is_told_and_drawn_as_such(damaged, directory, base_offset, file,
     assert fact.value == words and fact.wrong
 
 
+def test_why_index_points_are_without_a_time():
+    """That no newer record came is said only where it is so: not of slots that were lost, not of batches that have no time."""
+    def why(table, times=None) -> str:
+        entries, written = made.indexed(table, 300)
+        return rows(made.anatomy(table, entries, written if times is None else times))[".timeindex"]["Index points without"].small
+
+    late = made.batches([100] * 40, times_ms=[1_700_000_000_000 + min(number, 20) for number in range(40)])
+    assert why(late) == "no newer record"
+    _, written = made.indexed(late, 300)
+    assert why(late, written[:1]) == "" and why(made.batches([100] * 40), made.time_entries([])) == ""
+    assert why(made.batches([100] * 40, times_ms=[-1] * 40), made.time_entries([])) == "no timestamps"
+
+
 def test_a_segment_of_a_deleted_topic_is_deleted(clean):
     """As the Broker page counts it, whatever its own files are called."""
     whole = anatomy.read(open_broker(clean).partition("payments-0").segment(7975))
