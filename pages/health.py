@@ -45,7 +45,8 @@ def head(here: Listed, health: "Health | None", asked: str) -> None:
 
 def choose_release(health: "Health | None", asked: str) -> None:
     """The release whose behaviour is told: by default the one that the directory's own traces say."""
-    traces = f"As Kafka {health.version.text}, by its traces" if health and not asked else BY_TRACES
+    how = "by its traces" if health and health.version.is_decided else "the newest known"
+    traces = f"As Kafka {health.version.text}, {how}" if health and not asked else BY_TRACES
     shown = f"As Kafka {asked}" if asked else traces
     offered = [one for one in (traces, *(f"As Kafka {one}" for one in versions.OFFERED)) if one != shown]
     told = health.version.because if health else "The release whose behaviour is told"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafkaviz.analyse.health import check
 from tests import test_browser
 
 sync_api = test_browser.sync_api
@@ -52,6 +53,15 @@ def test_only_errors(findings):
     assert 0 < findings.locator(".fi").count() < before
     assert "severity=error" in findings.url
     assert findings.locator(".verdict h2").inner_text().startswith("This broker will start")
+
+
+def test_the_chips_count_findings(findings, damaged):
+    """As `kafkaviz check` does, and not the lines of the list, where many of one code are one."""
+    found = check(damaged)
+    shown = {one.inner_text().split("\n")[0]: int(one.locator("small").inner_text()) for one in findings.locator(".chip").all()}
+    assert shown["All"] == len(found.findings) > findings.locator(".fi").count()
+    names = {"error": "Errors", "warning": "Warnings", "info": "Worth knowing"}
+    assert {name: shown.get(names[name], 0) for name in names} == found.counts
 
 
 def test_a_finding_leads_to_its_bytes_and_back_leads_to_the_finding(findings, damaged):

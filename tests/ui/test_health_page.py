@@ -11,6 +11,8 @@ from streamlit.testing.v1 import AppTest
 from kafkaviz.analyse import health
 from kafkaviz.errors import KafkavizError
 from kafkaviz.ui.checkups import Checkup, checkups
+from kafkaviz.versions import NEWEST
+from tests.analyse.test_overview import make_segment
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 120
@@ -166,6 +168,14 @@ def test_the_release_is_chosen_from_a_menu(damaged):
     at = page(damaged, kafka="2.2")
     (menu,) = [one.proto for one in at.get("menu_button") if one.proto.label.startswith("As Kafka")]
     assert menu.label == "As Kafka 2.2" and menu.options[0] == "As its traces tell" and menu.label not in menu.options
+
+
+def test_a_release_that_nothing_decides_is_the_newest_known(tmp_path):
+    """Not one that traces tell."""
+    make_segment(tmp_path / "orders-0", 0, 0, [])
+    (tmp_path / "meta.properties").write_text("version=1\n")
+    (menu,) = [one.proto for one in page(tmp_path).get("menu_button") if one.proto.label.startswith("As Kafka")]
+    assert menu.label == f"As Kafka {NEWEST}, the newest known"
 
 
 def test_the_sidebar_counts_the_errors_of_a_checkup_that_ends_at_once(damaged):

@@ -12,6 +12,7 @@ from kafkaviz.log.broker import CLEAN_SHUTDOWN, Broker
 from kafkaviz.log.file import read
 from kafkaviz.versions import Release
 
+NOTHING_DECIDES = "nothing says that it was not the newest that is known"
 MOST_BYTES = 1 << 20  # of bootstrap.checkpoint, which holds a few records
 
 
@@ -56,6 +57,11 @@ class Assumed:
         """4.3.1."""
         return ".".join(map(str, self.version))
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether a trace says so: else it is the newest that is known."""
+        return not self.because.endswith(NOTHING_DECIDES)
+
 
 def looks_like(broker: Broker) -> Looks:
     """The versions that may have written the directory, the strongest traces named."""
@@ -76,7 +82,7 @@ def assumed_version(broker: Broker, given: str | None = None) -> Assumed:
     newest, looks = versions.NEWEST_RELEASE, looks_like(broker)
     release = looks.last or formatted_by(broker)
     if release is None:
-        because = "; ".join(filter(None, (looks.because, "nothing says that it was not the newest that is known")))
+        because = "; ".join(filter(None, (looks.because, NOTHING_DECIDES)))
         return Assumed(newest, because)
     return Assumed(newest if release[:2] == newest[:2] else release, looks.because)
 

@@ -69,7 +69,7 @@ function drawn(bar, x, w) {
 }
 
 function filters(m) {
-  const all = m.data.items.length, count = kind => kind === 'all' ? all : m.data.items.filter(one => one.severity === kind).length;
+  const counts = m.data.counts, count = kind => kind === 'all' ? Object.values(counts).reduce((sum, one) => sum + one, 0) : counts[kind] ?? 0;
   m.$('flt').replaceChildren(...Object.entries(NAMES).filter(([kind]) => count(kind)).map(([kind, name]) => {
     const button = H('button', { class: 'chip', type: 'button', 'aria-pressed': String(kind === m.only) }, kind === 'all' ? null : sev(kind), name, H('small', {}, grp(count(kind))));
     button.onclick = () => { m.only = kind; m.member = 0; if (!listed(m).some(one => one.key === m.chosen)) m.chosen = listed(m)[0]?.key; write(m); filters(m); list(m); detail(m); };
