@@ -160,6 +160,17 @@ def test_a_wrong_path_is_answered_in_words(server, page, tmp_path, below, words)
     assert page.locator("[data-testid=stException]").count() == 0
 
 
+def test_a_segment_is_found_again_from_health(server, page):
+    """By the sidebar, there and back: the same topic-partition, segment and pin."""
+    page.goto(f"{server}/segment?tp=payments-0&segment=7975&pin=11612")
+    page.get_by_text("Batch 11\u202f612–11\u202f625").wait_for()
+    page.locator(".st-key-kv_nav a", has_text="Health").click()
+    heading(page, "Health")
+    page.locator(".st-key-kv_nav a", has_text="Segment").click()
+    page.get_by_text("Batch 11\u202f612–11\u202f625").wait_for()
+    assert "tp=payments-0" in page.url and "segment=7975" in page.url and "pin=11612" in page.url
+
+
 def test_the_bar_has_room_for_a_long_name(server, page, clean, tmp_path):
     """Copy link and Go to stay inside at 1280 px, with a long path in front and the name of a deleted topic behind it."""
     broker = tmp_path / "a-long-path-to-the-directory-of-a-broker"

@@ -4,10 +4,12 @@ place = frame("Segment")  # the first call of a page
 segment = pick.segment(place)
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
+from types import MappingProxyType
 from urllib.parse import quote, urlencode
 
 import streamlit as st
@@ -23,6 +25,7 @@ from kafkaviz.units import group, legible
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]  # the checkout, where app.py and pages/ are
+EMPTY: Mapping[str, str] = MappingProxyType({})
 MENU = 60  # longer lists are found in Go to, not in a menu
 FOOT_CHARACTERS, CRUMB_CHARACTERS = 21, 48
 BESIDE_CHARACTERS, PARTITION_CHARACTERS = 40, 26  # of a path and a topic-partition: at 1280 px both fit beside a segment
@@ -75,6 +78,7 @@ def frame(name: str) -> Place:
     garbage.leave_out_what_stays()
     page = PAGES[name]
     place = pick.place(page.depth)
+    _remember(page, place)
     _sidebar(name, place)
     _bar(page, place)
     _listen(page, place)
@@ -111,7 +115,7 @@ def _sidebar(current: str, place: Place) -> None:
                 shown = page.group
                 with st.container(key="kv_nav_current" if name == current else f"kv_nav_{page.path or 'broker'}"):
                     look = {"label": _label(name, place), "icon": f":material/{page.icon}:", "width": "stretch"}
-                    st.page_link(page.script, query_params=_carried(page, place), **look)
+                    st.page_link(page.script, query_params=_carried(page, place, st.session_state.get(state.PLACE, EMPTY)), **look)
         _foot(place)
 
 
@@ -121,10 +125,25 @@ def _label(name: str, place: Place) -> str:
     return f"{name} :red[**{group(errors)}**]" if errors else name
 
 
-def _carried(page: Page, place: Place) -> dict[str, str]:
-    """What a link to another page keeps of the address: as much as that page looks at."""
-    kept = (state.DIRECTORY, state.TOPIC_PARTITION, state.SEGMENT)[: page.depth]
-    return {name: value for name, value in place.address.items() if name in kept}
+def _remember(page: Page, place: Place) -> None:
+    """Keeps the place for the way back from a page that does not go as deep: Segment, Health, the same segment again."""
+    if page.depth > 1 and place.partition:
+        pin = state.number(st.query_params.get(state.PIN)) if page is PAGES["Segment"] else None
+        was = st.session_state.get(state.PLACE, {})
+        told = place.address | ({state.PIN: str(pin)} if pin is not None else {})
+        goes_on = page is not PAGES["Segment"] and place.address.items() <= was.items()  # a page that shows less of the same place
+        st.session_state[state.PLACE] = was if goes_on else told
+
+
+def _carried(page: Page, place: Place, last: Mapping[str, str] = EMPTY) -> dict[str, str]:
+    """What a link to another page keeps of the address: as much as that page looks at.
+
+    last: the place that was looked at before; where it lies below this one it is gone on with.
+    """
+    names = (state.DIRECTORY, state.TOPIC_PARTITION, state.SEGMENT)[: page.depth]
+    kept = names if page is not PAGES["Segment"] else (*names, state.PIN)
+    known = dict(last) if place.address and place.address.items() <= last.items() else place.address
+    return {name: known[name] for name in kept if name in known}
 
 
 def _foot(place: Place) -> None:
@@ -234,7 +253,7 @@ def _dialog(current: str, place: Place) -> None:
     if opened == "keys":
         st.dialog("Keys", on_dismiss=_closed)(help_keys)()
     else:
-        links = {name: (page, _carried(page, place)) for name, page in pages().items()}
+        links = {name: (page, _carried(page, place, st.session_state.get(state.PLACE, EMPTY))) for name, page in pages().items()}
         st.dialog("Go to", on_dismiss=_closed)(go_to.dialog)(place, text, links, current)
 
 

@@ -35,6 +35,7 @@ CAME = "kv_came"  # Segment: the segment, file and byte that a link without a pi
 DIALOG = "kv_dialog"  # the open dialog, what it started with, and the page and address it was opened at
 ASKED_TO_OPEN = "kv_asked_to_open"  # Broker: the path that was typed, in this run
 OPENED = "kv_opened"  # Broker: how many were, so that each field is a new one
+PLACE = "kv_place"  # the topic-partition, segment and pin that were looked at last, as address parameters with their directory
 ORDERED = "kv_ordered"  # Broker: ORDER was set by a button in this run
 WORKED = "kv_worked"  # directories whose ingest this session has watched: the strip keeps its place when it is done
 SLIDER = "kv_slider"  # Lookup: where the slider of the target stands

@@ -39,6 +39,27 @@ def test_a_link_keeps_what_its_page_looks_at(tmp_path, page, kept):
     assert list(frame._carried(frame.PAGES[page], place)) == kept
 
 
+LAST = {"dir": "/k", "tp": "orders-0", "segment": "30", "pin": "34"}
+
+
+@pytest.mark.parametrize(
+    ("page", "last", "kept"),
+    [
+        ("Segment", LAST, LAST),
+        ("Lookup", LAST, {"dir": "/k", "tp": "orders-0", "segment": "30"}),
+        ("Rolls", LAST, {"dir": "/k", "tp": "orders-0"}),
+        ("Broker", LAST, {"dir": "/k"}),
+        ("Segment", LAST | {"dir": "/other"}, {"dir": "/k"}),
+    ],
+)
+def test_a_page_that_shows_less_does_not_lose_the_place(tmp_path, page, last, kept):
+    """From Health back to the segment that was looked at, with its pin; not to one of another directory."""
+    make_segment(tmp_path / "orders-0", 30, 10, [])
+    (tmp_path / "meta.properties").write_text("version=1\n")
+    place = Place("/k", Listed(open_broker(tmp_path), (), ""))
+    assert frame._carried(frame.PAGES[page], place, last) == kept
+
+
 def test_every_art_is_there():
     """The drawings that pages name."""
     art = Path(frame.HERE / "art")
