@@ -68,7 +68,7 @@ def write(directory: Path) -> Path:
     """A broker directory, stopped cleanly, of one topic-partition: full segments, an entry for each batch but a segment's first."""
     partition = directory / "bench-0"
     partition.mkdir(parents=True)
-    (directory / "meta.properties").write_text("version=1\nnode.id=1\n")
+    (directory / "meta.properties").write_text("version=1\nnode.id=1\ncluster.id=benchmarks\n")
     (directory / ".kafka_cleanshutdown").touch()
     for number in range(SEGMENTS):
         write_segment(partition, number * BATCHES * RECORDS)
