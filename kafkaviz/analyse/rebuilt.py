@@ -12,7 +12,7 @@ from kafkaviz.config_def import Release
 from kafkaviz.errors import CannotOpen, KafkavizError, RefusedSetting
 from kafkaviz.format import names
 from kafkaviz.log.broker import META_PROPERTIES, open_broker
-from kafkaviz.log.metadata_log import DIRECTORY, Image
+from kafkaviz.log.metadata_log import Image
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings, Sourced, open_settings
 from kafkaviz.simulate.config import IndexConfig
@@ -81,6 +81,4 @@ def _settings(partition: Partition, release: Release, typed: Mapping[str, str]) 
     """Those of the broker directory around the partition, if it lies in one; else what was typed, and Kafka's defaults."""
     if not names.parse_directory(partition.directory):
         return Settings(release, Image(), typed=dict(typed))
-    metadata = partition.path.parent / DIRECTORY
-    has_metadata = any(metadata.glob("*.log"))
-    return open_settings(open_broker(metadata if has_metadata else partition.path), release, typed)
+    return open_settings(open_broker(partition.path), release, typed)

@@ -16,7 +16,7 @@ from kafkaviz.format.message import Values
 from kafkaviz.format.metadata import BROKER_RESOURCE, TOPIC_RESOURCE
 from kafkaviz.log.broker import Broker, Problem
 from kafkaviz.log.file import FileInfo
-from kafkaviz.log.partition import Partition
+from kafkaviz.log.partition import Partition, open_partition
 from kafkaviz.log.segment import Segment
 
 DIRECTORY = names.METADATA_DIRECTORY
@@ -57,9 +57,17 @@ class Image:
 
 
 def image(broker: Broker) -> Image:
-    """What the broker's metadata log says; empty where the directory has none (ZooKeeper, or another log directory)."""
-    found = [partition for partition in broker.partitions if partition.directory == DIRECTORY]
-    return image_of(found[0]) if found else Image()
+    """What the broker's metadata log says; empty where the directory has none (ZooKeeper, or another log directory).
+
+    Of one partition that was opened alone, the log lies beside it.
+    """
+    found = next((partition for partition in broker.partitions if partition.directory == DIRECTORY), None)
+    if found is None and (broker.path / DIRECTORY).is_dir():
+        try:
+            found = open_partition(broker.path / DIRECTORY, names.parse_directory(DIRECTORY))
+        except KafkavizError as fault:
+            return Image(problems=[Problem.of(broker.path / DIRECTORY, fault)])
+    return image_of(found) if found else Image()
 
 
 def image_of(partition: Partition) -> Image:

@@ -287,3 +287,11 @@ def test_a_snapshot_behind_an_entry_that_points_before_the_file(data, tmp_path):
     for offset in (3, 5):
         (nulls / f"{offset:020}.snapshot").write_bytes(b"")
     assert {"index-position-beyond-log", "snapshot-stray"} <= {one.code for one in check(nulls).findings}
+
+
+def test_one_partition_is_judged_by_the_settings_of_its_broker(shared):
+    """Opened alone, it lies beside the metadata log that lowered its segment.index.bytes: its start fails as the whole broker's."""
+    broker = opened(shared / "data" / "kafka-4.3.1-unstartable.tar.gz")
+    told = check(open_broker(broker / "meter-readings-0"))
+    assert not told.restart.starts and only(told, "recovery-will-fail").partition == "meter-readings-0"
+    assert check(open_broker(broker / "orders-0")).restart.starts

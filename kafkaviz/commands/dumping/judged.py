@@ -18,10 +18,8 @@ from kafkaviz.format import names
 from kafkaviz.format.names import PartitionName
 from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
-from kafkaviz.log.metadata_log import DIRECTORY
 from kafkaviz.log.partition import Partition, open_partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.log.settings import open_settings
 from kafkaviz.units import ungrouped
 
 NO_PROBLEMS = ("timeindex-empty", "index-unwritten-slots")  # of the second a line of its own kind tells
@@ -87,10 +85,8 @@ def _around(directory: Path) -> tuple[Partition, Facts]:
     """The partition directory, and what its broker directory tells of it."""
     if not names.parse_directory(directory.name) or not any(directory.glob("*.log")):
         return open_partition(directory, PartitionName(directory.name, 0)), Facts(directory.name, clean=None)
-    broker, metadata = open_broker(directory), directory.parent / DIRECTORY
-    settings = open_settings(open_broker(metadata)) if any(metadata.glob("*.log")) else None
-    partition = broker.partitions[0]
-    return partition, plan(broker, settings=settings).facts(partition)
+    broker = open_broker(directory)
+    return broker.partitions[0], plan(broker).facts(broker.partitions[0])
 
 
 def _segment(partition: Partition, path: Path, base_offset: int) -> Segment:
