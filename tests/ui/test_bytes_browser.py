@@ -85,6 +85,7 @@ def test_behind_the_last_field_lies_the_next_batch(view):
     view.page.keyboard.press("ArrowLeft")
     view.page.wait_for_function("new URLSearchParams(location.search).get('pin') === '11612'")
     view.said(f"The first record of this batch is offset 11{THIN}612.")
+    assert "pin=11612" in view.page.url
 
 
 def test_the_ruler_moves_the_bytes(view):
@@ -93,6 +94,7 @@ def test_the_ruler_moves_the_bytes(view):
     view.page.locator(".dt").focus()
     view.page.keyboard.press("ArrowRight")
     view.said(f"481{THIN}881 in the file")
+    assert view.page.locator(".h.on").count() > 0
 
 
 def test_an_index_entry_pins_its_batch(view):
@@ -106,6 +108,7 @@ def test_an_index_entry_pins_its_batch(view):
     view.said("timestamp bytes")
     view.page.reload()
     view.said("timestamp bytes")
+    assert "file=.timeindex" in view.page.url
 
 
 def test_a_compressed_batch_has_a_second_pane(view):
@@ -117,6 +120,7 @@ def test_a_compressed_batch_has_a_second_pane(view):
     view.page.keyboard.press("ArrowDown")
     view.press("Home", *["ArrowRight"] * 5, pane=1)
     view.said("key bytes 6–11 of the records, 6 B. s00286")
+    assert view.page.locator(".hex").count() == 2
 
 
 @pytest.mark.parametrize(("partition", "pin", "file", "last"), [
@@ -141,6 +145,7 @@ def test_slots_never_written(view, killed):
     view.press("End")
     view.said("unwritten slots bytes")
     view.page.locator(".kv-sw.byte-unwritten").wait_for()
+    assert view.page.locator(".kv-sw.byte-unwritten").count() == 1
 
 
 def test_what_is_torn_behind_the_last_batch(view, killed):

@@ -133,6 +133,7 @@ def test_surprise_me(page, server):
     before = said(page)
     page.reload()
     page.locator(".say", has_text=before).wait_for(timeout=60_000)
+    assert said(page) == before and "target=2247" not in page.url
 
 
 def test_from_the_segment_page(page, server):
@@ -140,6 +141,7 @@ def test_from_the_segment_page(page, server):
     page.goto(f"{server}/segment?tp=payments-0&segment=7975&pin=11612")
     page.get_by_role("button", name="Look up from here").click()
     page.locator(".say", has_text=f"not above 11{T}625").or_(page.locator(".say", has_text=f"below 11{T}625")).wait_for(timeout=60_000)
+    assert "/lookup" in page.url
 
 
 def test_a_segment_in_the_dark(browser, server):
