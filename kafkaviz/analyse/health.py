@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafkaviz.analyse import outlook
+from kafkaviz.analyse import outlook, retention
 from kafkaviz.analyse.checks import log_gaps, segment, settings, state, time
 from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.checks.other_files import own, unreadable
@@ -20,13 +20,14 @@ from kafkaviz.analyse.finding import CODES, FAMILIES, SEVERITIES, Code, Evidence
 from kafkaviz.analyse.infer.version import Assumed, assumed_version, formatted_by
 from kafkaviz.analyse.outlook import Outlook
 from kafkaviz.analyse.restart import Log, Restart, Step, all_logs, before, configs, joined, log_of, steps, strange_directories
+from kafkaviz.analyse.retention import Limits, LogRetention
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import checkpoint
 from kafkaviz.format.names import CLEANER_CHECKPOINT, METADATA_TOPIC
 from kafkaviz.log import archive, file
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, Broker, open_broker
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.settings import Settings, open_settings
+from kafkaviz.log.settings import Settings, Sourced, open_settings
 from kafkaviz.simulate.restart import is_metadata
 
 __all__ = [
@@ -34,17 +35,22 @@ __all__ = [
     "check_partition", "composed", "counts", "in_order", "of_segments", "plan",
 ]  # fmt: skip
 
+TIERED, AS_WHOLE = (3, 6), -2  # KIP-405
 COMPACTED_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 
 
 @dataclass(frozen=True)
 class Health:
-    """All findings about a broker directory or one partition, and the start that is foretold; None where that could not be told."""
+    """All findings about a broker directory or one partition, and the start that is foretold; None where that could not be told.
+
+    retention: what keeps each segment, of each current topic-partition that has some; the metadata log has other rules.
+    """
 
     broker: Broker
     version: Assumed
     findings: tuple[Finding, ...]
     restart: Restart | None
+    retention: tuple[LogRetention, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -88,8 +94,7 @@ class Plan:
 
     def facts(self, partition: Partition) -> Facts:
         """What the checks of a partition and its segments need to know."""
-        policy = str(self.settings.find(partition.topic, "cleanup.policy").value).split(",")
-        was_compacted = partition.topic in COMPACTED_TOPICS or (partition.topic, partition.partition) in self.compacted
+        policy, was_compacted = self._policy(partition), self._was_compacted(partition)
         metadata_log = partition.topic == METADATA_TOPIC
         return Facts(
             partition=partition.directory,
@@ -102,6 +107,29 @@ class Plan:
             expires="delete" in policy and not metadata_log and not (was_compacted and policy == ["delete"]),
             retention_ms=int(self.settings.find(partition.topic, "retention.ms").value),
         )
+
+    def limits(self, partition: Partition) -> Limits:
+        """What its segments are kept by. Of a log that was compacted once the default policy is not believed."""
+        find = lambda name: self.settings.find(partition.topic, name)  # noqa: E731 - a name for a long call
+        policy = find("cleanup.policy")
+        if self._was_compacted(partition) and self._policy(partition) == ["delete"]:
+            return Limits(False, "it was compacted once, and nothing tells its policy")
+        tiered = self.version.version >= TIERED and find("remote.storage.enable").value is True
+        tiered = tiered and not (self.version.version >= (3, 9) and find("remote.log.copy.disable").value is True)
+        ms, size = (self._limit(find, name, tiered) for name in ("retention.ms", "retention.bytes"))
+        return Limits("delete" in self._policy(partition), policy.source, int(ms.value), ms.source, int(size.value), size.source, tiered)
+
+    @staticmethod
+    def _limit(find: Callable[[str], Sourced], name: str, is_tiered: bool) -> Sourced:
+        """UnifiedLog.localRetentionMs and localRetentionSize, 4.3.1: -2 stands for the limit of the whole log."""
+        local = find(f"local.{name}") if is_tiered else None
+        return find(name) if local is None or local.value == AS_WHOLE else local
+
+    def _policy(self, partition: Partition) -> list[str]:
+        return str(self.settings.find(partition.topic, "cleanup.policy").value).split(",")
+
+    def _was_compacted(self, partition: Partition) -> bool:
+        return partition.topic in COMPACTED_TOPICS or (partition.topic, partition.partition) in self.compacted
 
     def logs(self) -> list[Log]:
         """The logs that a start loads: where a name is strange the metadata log alone."""
@@ -137,12 +165,15 @@ def check(
     watch(partition) is told of each partition before it is read.
     """
     planned = plan(broker if isinstance(broker, Broker) else open_broker(broker), version, now_ms, partition, settings)
-    findings: list[Finding] = []
+    findings, kept = [], []
     for one in planned.partitions:
         if watch:
             watch(one)
-        findings += check_partition(one, planned.facts(one))
-    return composed(planned, findings, _foretold(planned))
+        facts = planned.facts(one)
+        checked = [segment.check(found, facts) for found in one.segments]
+        findings += of_segments(one, facts, checked)
+        kept += retention_of(planned, one, checked)
+    return composed(planned, findings, _foretold(planned), kept)
 
 
 def plan(
@@ -165,13 +196,13 @@ def plan(
     )
 
 
-def composed(planned: Plan, findings: Iterable[Finding], told: Restart | None) -> Health:
-    """The health, from the findings about each partition (see `of_segments`) and the start; None where that could not be told."""
+def composed(planned: Plan, findings: Iterable[Finding], told: Restart | None, kept: Iterable[LogRetention] = ()) -> Health:
+    """The health, from what was found about each partition (`of_segments`, `retention_of`) and the start; None where that is not told."""
     findings = [*findings, *_of_broker(planned)]
     told = None if any(map(unreadable.hides_start, findings)) else told
     if told is not None:
         findings += state.of_restart(told, planned.version.version)
-    return Health(planned.broker, planned.version, in_order(findings), told)
+    return Health(planned.broker, planned.version, in_order(findings), told, tuple(kept))
 
 
 def check_partition(partition: Partition, facts: Facts) -> list[Finding]:
@@ -186,9 +217,19 @@ def of_segments(partition: Partition, facts: Facts, checked: Sequence[Checked]) 
     findings += log_gaps.of_partition(partition, summaries, facts)
     findings += beside.of_partition(partition, summaries, facts)
     findings += state.of_partition(partition, summaries, facts)
-    findings += time.of_partition(summaries, facts)
+    findings += time.of_partition(summaries, facts, partition.recovery_point)
     findings += settings.of_partition(summaries, facts)
     return as_info(findings) if partition.state == "delete" else findings
+
+
+def retention_of(planned: Plan, partition: Partition, checked: Sequence[Checked]) -> list[LogRetention]:
+    """What keeps the segments of a partition, when the broker wrote last; nothing of one whose segments no limit concerns."""
+    summaries = [one.summary for one in checked if one.summary is not None]
+    if not summaries or partition.state != "current" or partition.topic == METADATA_TOPIC:
+        return []
+    aged = retention.aged_segments(summaries, planned.clean, partition.recovery_point)
+    places = partition.log_start_offset, partition.high_watermark, state.log_end(summaries)
+    return [retention.of_log(partition.directory, aged, planned.limits(partition), planned.now_ms, *places)]
 
 
 def newest_ms(broker: Broker) -> int:

@@ -3,10 +3,11 @@
 from kafkaviz.analyse.finding import Finding
 from kafkaviz.analyse.health import Health
 from kafkaviz.analyse.restart import Step
+from kafkaviz.analyse.retention import Kept, LogRetention
 
 
 def as_object(health: Health) -> dict:
-    """The directory, the release assumed, the findings, the foretold start and the counts, all as JSON takes them."""
+    """The directory, the release assumed, the findings, the foretold start, the counts, and what keeps each segment; as JSON takes them."""
     restart = health.restart
     return {
         "directory": str(health.broker.source),
@@ -14,6 +15,7 @@ def as_object(health: Health) -> dict:
         "findings": [_finding(one) for one in health.findings],
         "restart": restart and {"clean": restart.clean, "starts": restart.starts, "steps": [_step(step) for step in restart.steps]},
         "counts": health.counts,
+        "retention": [_retention(one) for one in health.retention],
     }
 
 
@@ -28,4 +30,28 @@ def _step(step: Step) -> dict:
     return {
         "partition": step.partition, "segment": step.segment, "action": step.action, "from_position": step.from_position,
         "bytes": step.size_bytes, "why": step.why,
+    }  # fmt: skip
+
+
+def _retention(log: LogRetention) -> dict:
+    limits = log.limits
+    return {
+        "partition": log.partition,
+        "now_ms": log.now_ms,
+        "deletes": {"value": limits.deletes, "source": limits.policy_source},
+        "retention_ms": {"value": limits.retention_ms, "source": limits.ms_source},
+        "retention_bytes": {"value": limits.retention_bytes, "source": limits.bytes_source},
+        "tiered": limits.is_tiered,
+        "log_bytes": log.log_bytes,
+        "over_bytes": log.over_bytes,
+        "segments": [_kept(one) for one in log.segments],
+    }
+
+
+def _kept(one: Kept) -> dict:
+    aged = one.aged
+    return {
+        "segment": aged.base_offset, "bytes": aged.size_bytes, "timestamp_ms": aged.timestamp_ms, "counted_by": aged.counted_by,
+        "offset": aged.offset, "state": one.state, "until_ms": one.until_ms, "gone_ms": one.gone_ms, "blocked_by": one.blocked_by,
+        "more_bytes": one.more_bytes,
     }  # fmt: skip

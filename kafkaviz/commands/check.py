@@ -23,7 +23,11 @@ Exit status: 0 nothing at or above --fail-on, 1 something, 2 wrong usage or a di
 --json prints one object: directory; kafka_version, {assumed, because}; findings, a list of {code, severity, partition, file, position,
 length, message, evidence: {found, expected, found_hex, expected_hex}, consequence, next_step, reference}, the worst first; restart,
 {clean, starts, steps: [{partition, segment, action: truncate|rebuild|delete|keep|fail, from_position, bytes, why}]}, null where a
-file that a start reads may not be read; counts, {error, warning, info}.
+file that a start reads may not be read; counts, {error, warning, info}; retention, a list of {partition, now_ms, deletes, retention_ms,
+retention_bytes, tiered, log_bytes, over_bytes, segments: [{segment, bytes, timestamp_ms, counted_by: record|entry|unwritten|mtime|unknown,
+offset, state, until_ms, gone_ms, blocked_by, more_bytes}]}, the three settings as {value, source}. state says what a pass of retention at
+now_ms does: log-start, size and time delete the segment; until, behind (an older segment), bytes, unlimited, compacted, high-watermark,
+empty and unknown keep it.
 
 Example: kafkaviz check /var/lib/kafka/data --fail-on warning"""
 
@@ -96,6 +100,26 @@ def _words(health: "Health") -> Iterator[str]:
                 yield from _note(one) if one.severity == "info" else _item(one, _place(one))
     for found in often:
         yield from _notes(found) if found[0].severity == "info" else _items(found)
+    yield from _retention(health)
+
+
+def _retention(health: "Health") -> Iterator[str]:
+    """What keeps the segments: how many go, by which settings, and those that go first or wait."""
+    from kafkaviz.analyse import retention
+
+    logs = [log for log in health.retention if any(one.gone_ms is not None or one.is_due for one in log.segments)]
+    if not logs:
+        return
+    yield from ("", "retention")
+    yield from _wrapped("", retention.headline(logs), "  ")
+    for basis, same in _grouped(logs, lambda log: (retention.basis(log),)).items():
+        yield from _wrapped("", f"{_count(len(same), 'log')} by {basis[0]}", "  ")
+    rows = retention.worst_first(logs)
+    for log, one in rows[:ALIKE]:
+        what = f"{retention.newest_words(one.aged)}: {retention.reason(log, one)}"
+        yield from _wrapped("", f"{log.partition} segment {one.aged.base_offset}: {what}", "  ")
+    if len(rows) > ALIKE:
+        yield f"  and {len(rows) - ALIKE} more: --json lists all"
 
 
 def _start(health: "Health") -> Iterator[str]:

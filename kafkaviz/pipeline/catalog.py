@@ -1,7 +1,8 @@
 """A catalog: a folder of Parquet tables, and the _catalog.json that says which files are in it and what they were read from.
 
     OUT/_catalog.json
-    OUT/partitions/  segments/  batches/  offset_entries/  time_entries/  findings/  restart_steps/  checked/   each with *.parquet
+    OUT/partitions/  segments/  batches/  offset_entries/  time_entries/  findings/  restart_steps/  retention/  checked/
+        each with *.parquet
 
 Readers go by _catalog.json, which one rename replaces: whatever lies there besides belongs to a run that has not ended, or
 never did. Nothing here needs Spark.
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.findings import Told
 
 NAME = "_catalog.json"
-FORMAT = 4
+FORMAT = 5
 AGAIN = "run kafkaviz ingest --full"
 Stamp = tuple[int, int]  # a file's size in bytes and its mtime in ns
 
@@ -151,14 +152,14 @@ class Catalog:
         own = [("broker", "==", broker)]
         while True:
             info, findings = self._read("findings", filters=own)
-            same, steps = self._read("restart_steps", filters=own)
-            if same == info:
+            (same, steps), (also, kept) = (self._read(name, filters=own) for name in ("restart_steps", "retention"))
+            if same == info == also:
                 break
         source = next((one for one in info.sources if one.broker == broker), None)
         if source is None or source.checked is None:
             raise CannotOpen(self.path, f"holds no findings of {broker}", "make it again, with findings: kafkaviz ingest", kind="missing")
         try:
-            return told(source.checked, findings, steps)
+            return told(source.checked, findings, steps, kept)
         except ValueError:
             raise CannotOpen(self.path / "findings", "holds what no check finds", AGAIN) from None
 

@@ -121,11 +121,12 @@ class Checking:
         for one in self._found.segments:
             segments[one.broker, one.partition.directory].append(one)
         for name, plan in self._plans.items():
-            findings = []
+            findings, retention = [], []
             for partition in plan.partitions:
                 checked = [self._checked_of(one) for one in segments[name, partition.directory]]
                 findings += health.of_segments(partition, self._facts_of(name, partition), checked)
-            yield name, health.composed(plan, findings, self._restart(name))
+                retention += health.retention_of(plan, partition, checked)
+            yield name, health.composed(plan, findings, self._restart(name), retention)
 
     def table(self) -> pa.Table:
         """What the next run need not find again."""

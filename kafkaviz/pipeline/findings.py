@@ -1,6 +1,7 @@
-"""The tables findings and restart_steps: rows of what was found about a broker, and those values again from the rows."""
+"""The tables findings, restart_steps and retention: rows of what was found about a broker, and those values again from the rows."""
 
 from collections.abc import Iterable
+from itertools import groupby
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -9,15 +10,25 @@ from kafkaviz.analyse.finding import CODES, SEVERITIES, Evidence, Finding
 from kafkaviz.analyse.health import Assumed, Health
 from kafkaviz.analyse.plain import plain_of, value_of
 from kafkaviz.analyse.restart import Restart, Step
+from kafkaviz.analyse.retention import COUNTED_BY, STATES, Aged, Kept, Limits, LogRetention
 from kafkaviz.format import names
 from kafkaviz.pipeline.catalog import Verdict
-from kafkaviz.pipeline.schema import FINDINGS, RESTART_STEPS
+from kafkaviz.pipeline.schema import FINDINGS, RESTART_STEPS, RETENTION
 from kafkaviz.simulate.steps import ACTIONS, CAUSES
 from kafkaviz.units import legible
 
 SAME = ("code", "severity", "file", "position", "length", "message", "consequence", "next_step", "reference")  # columns of that name
 MOST_LONG = 2**63 - 1
 STEP_COLUMNS = {"directory": "partition", "segment_base_offset": "segment", "bytes": "size_bytes"}  # those that a step calls otherwise
+AGED_COLUMNS = {
+    "segment_base_offset": "base_offset", "bytes": "size_bytes", "timestamp_ms": "timestamp_ms", "counted_by": "counted_by",
+    "offset": "offset",
+}  # fmt: skip
+KEPT_COLUMNS = ("state", "until_ms", "gone_ms", "blocked_by", "more_bytes")
+LIMITS_COLUMNS = {
+    "retention_ms_source": "ms_source", "retention_bytes_source": "bytes_source",
+    **{name: name for name in ("deletes", "policy_source", "retention_ms", "retention_bytes", "is_tiered")},
+}  # fmt: skip
 
 
 class Told(NamedTuple):
@@ -26,6 +37,7 @@ class Told(NamedTuple):
     version: Assumed
     findings: tuple[Finding, ...]
     restart: Restart | None
+    retention: tuple[LogRetention, ...]
 
 
 def findings_table(healths: Iterable[tuple[str, Health]]) -> pa.Table:
@@ -41,18 +53,25 @@ def steps_table(healths: Iterable[tuple[str, Health]]) -> pa.Table:
     return pa.Table.from_pylist([_storable(row) for row in rows], RESTART_STEPS)
 
 
+def retention_table(healths: Iterable[tuple[str, Health]]) -> pa.Table:
+    """A row a segment: what keeps it, and the settings of its log."""
+    kept = [(_owner(name, log.partition), log, one) for name, health in healths for log in health.retention for one in log.segments]
+    return pa.Table.from_pylist([_storable(owner | _kept_row(log, one)) for owner, log, one in kept], RETENTION)
+
+
 def verdict(health: Health) -> Verdict:
     """What _catalog.json says of it."""
     told = health.restart
     return Verdict(health.version.text, health.version.because, told and told.clean, told and told.starts)
 
 
-def told(verdict: Verdict, findings: pa.Table, steps: pa.Table) -> Told:
+def told(verdict: Verdict, findings: pa.Table, steps: pa.Table, kept: pa.Table) -> Told:
     """The values again, of the rows of one broker; ValueError where a row holds none."""
     version = tuple(map(int, verdict.assumed_version.split(".")))
     done = tuple(_step(row) for row in steps.to_pylist())
     restart = None if verdict.starts is None else Restart(bool(verdict.clean), verdict.starts, done)
-    return Told(Assumed(version, verdict.because), tuple(_finding(row) for row in findings.to_pylist()), restart)
+    logs = tuple(_log(list(rows)) for _, rows in groupby(kept.to_pylist(), key=lambda row: row["directory"]))
+    return Told(Assumed(version, verdict.because), tuple(_finding(row) for row in findings.to_pylist()), restart, logs)
 
 
 def _owner(broker: str, directory: str | None) -> dict:
@@ -85,6 +104,25 @@ def _step(row: dict) -> Step:
     if step.action not in ACTIONS or step.cause not in CAUSES:
         raise ValueError(f"{step.action}, {step.cause} is no step of a start")
     return value_of(Step, plain_of(step))
+
+
+def _kept_row(log: LogRetention, one: Kept) -> dict:
+    row = {column: getattr(one.aged, name) for column, name in AGED_COLUMNS.items()} | {name: getattr(one, name) for name in KEPT_COLUMNS}
+    return row | {column: getattr(log.limits, name) for column, name in LIMITS_COLUMNS.items()} | {"now_ms": log.now_ms}
+
+
+def _log(rows: list[dict]) -> LogRetention:
+    """What keeps the segments of a log, of its rows."""
+    limits = Limits(**{name: rows[0][column] for column, name in LIMITS_COLUMNS.items()})
+    log = LogRetention(rows[0]["directory"], limits, rows[0]["now_ms"], tuple(map(_kept, rows)))
+    return value_of(LogRetention, plain_of(log))
+
+
+def _kept(row: dict) -> Kept:
+    aged = Aged(**{name: row[column] for column, name in AGED_COLUMNS.items()})
+    if row["state"] not in STATES or aged.counted_by not in COUNTED_BY:
+        raise ValueError(f"{row['state']}, {aged.counted_by} keeps no segment")
+    return Kept(aged, **{name: row[name] for name in KEPT_COLUMNS})
 
 
 def _storable(row: dict) -> dict:

@@ -12,7 +12,7 @@ from kafkaviz.pipeline import work
 from kafkaviz.pipeline.catalog import Catalog, CatalogInfo, Source, StoredSegment, lost
 from kafkaviz.pipeline.checking import Checking, Load, Loaded
 from kafkaviz.pipeline.commit import Workplace, workplace
-from kafkaviz.pipeline.findings import findings_table, steps_table, verdict
+from kafkaviz.pipeline.findings import findings_table, retention_table, steps_table, verdict
 from kafkaviz.pipeline.inventory import Found, Inventory, inventory, is_readable
 from kafkaviz.pipeline.plan import LoadTask, Task, Wanted, in_one_piece, load_tasks, plan
 from kafkaviz.pipeline.rows import codec_names
@@ -157,6 +157,7 @@ def write_findings(place: Workplace, found: Inventory, checking: Checking) -> li
     healths = list(checking.healths())
     place.write("findings", findings_table(healths))
     place.write("restart_steps", steps_table(healths))
+    place.write("retention", retention_table(healths))
     place.write("checked", checking.table())
     verdicts = {name: verdict(health) for name, health in healths}
     return [replace(source, checked=verdicts[source.broker]) for source in found.sources]

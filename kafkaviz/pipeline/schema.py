@@ -121,6 +121,28 @@ RESTART_STEPS = pa.schema([  # what the next start of the broker does, in its or
     ("error", STRING),
     ("way_out", STRING),
 ])
+RETENTION = pa.schema([  # what keeps each segment, and until when; a row a segment
+    *PARTITION,
+    ("directory", STRING),
+    ("segment_base_offset", LONG),
+    ("bytes", LONG),
+    ("timestamp_ms", LONG),  # that counts; null where it cannot be read
+    ("counted_by", STRING),  # record, entry, unwritten, mtime, unknown
+    ("offset", LONG),  # of that record
+    ("state", STRING),  # log-start, size, time: the next pass deletes it; until, behind, bytes, ...: what keeps it
+    ("until_ms", LONG),  # when it is old enough by itself
+    ("gone_ms", LONG),  # when those before it are, too
+    ("blocked_by", LONG),  # the base offset of the segment it waits for
+    ("more_bytes", LONG),  # until retention.bytes takes it
+    ("now_ms", LONG),  # of that pass
+    ("deletes", BOOL),  # false: compacted alone
+    ("policy_source", STRING),
+    ("retention_ms", LONG),
+    ("retention_ms_source", STRING),
+    ("retention_bytes", LONG),
+    ("retention_bytes_source", STRING),
+    ("is_tiered", BOOL),
+])
 CHECKED = pa.schema([  # what the next run need not find again; read by kafkaviz alone
     *PARTITION,
     ("directory", STRING),
@@ -137,7 +159,8 @@ TABLES: dict[str, pa.Schema] = {
     "time_entries": TIME_ENTRIES,
     "findings": FINDINGS,
     "restart_steps": RESTART_STEPS,
+    "retention": RETENTION,
     "checked": CHECKED,
 }
 ROW_TABLES = ("batches", "offset_entries", "time_entries")  # written by the tasks, where the files are read
-FOUND_TABLES = ("findings", "restart_steps", "checked")  # empty where a run was told to leave the findings out
+FOUND_TABLES = ("findings", "restart_steps", "retention", "checked")  # empty where a run was told to leave the findings out

@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 from kafkaviz import units
-from kafkaviz.analyse import health
 from kafkaviz.analyse.checks import settings
 from kafkaviz.analyse.checks.summary import Times
-from kafkaviz.analyse.checks.time import kept
 from kafkaviz.analyse.health import Health, check
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.archive import opened
@@ -201,17 +199,6 @@ def test_one_broken_segment_hides_no_neighbour(clean, tmp_path):
     lab.change(second, lambda data: data.__setitem__(200, data[200] ^ 1))
     codes = {code for code, file in alarms(check(lab.path))}
     assert "batch-crc-mismatch" in codes and "orphan-index" in codes
-
-
-def test_what_keeps_a_segment(clean):
-    """sensors-late: the first segment expires seven days after its newest record, the second in more than a year."""
-    broker = open_broker(clean)
-    facts = health.plan(broker).facts(broker.partition("sensors-late-0"))
-    summaries = [health.segment.check(one, facts).summary for one in broker.partition("sensors-late-0").segments]
-    first, second = kept(summaries, 7 * 86_400_000)
-    assert first.until_ms - first.timestamp_ms == 7 * 86_400_000 and first.by == first.base_offset
-    assert second.offset == 11_001 and second.blocked_until_ms == second.until_ms == second.timestamp_ms + 7 * 86_400_000
-    assert kept(summaries, -1)[0].until_ms is None
 
 
 def test_a_batch_of_the_future_is_named_by_its_offsets(clean):

@@ -18,7 +18,7 @@ def test_the_json_is_as_documented(damaged, capsys):
     """Every key of the object, of a finding and of a step."""
     assert main(["check", str(damaged), "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
-    assert list(told) == ["directory", "kafka_version", "findings", "restart", "counts"]
+    assert list(told) == ["directory", "kafka_version", "findings", "restart", "counts", "retention"]
     assert told["kafka_version"]["assumed"] == "4.3.1" and "metadata.version" in told["kafka_version"]["because"]
     assert list(told["findings"][0]) == [
         "code", "severity", "partition", "file", "position", "length", "message", "evidence", "consequence", "next_step", "reference"
@@ -30,6 +30,12 @@ def test_the_json_is_as_documented(damaged, capsys):
     assert list(told["restart"]["steps"][0]) == ["partition", "segment", "action", "from_position", "bytes", "why"]
     assert {step["action"] for step in told["restart"]["steps"]} <= {"truncate", "rebuild", "delete", "keep", "fail"}
     assert told["counts"]["error"] == 5
+    assert list(told["retention"][0]) == [
+        "partition", "now_ms", "deletes", "retention_ms", "retention_bytes", "tiered", "log_bytes", "over_bytes", "segments"
+    ]  # fmt: skip
+    assert list(told["retention"][0]["segments"][0]) == [
+        "segment", "bytes", "timestamp_ms", "counted_by", "offset", "state", "until_ms", "gone_ms", "blocked_by", "more_bytes"
+    ]  # fmt: skip
 
 
 def test_the_words_name_file_bytes_evidence_and_what_to_do(damaged, capsys):

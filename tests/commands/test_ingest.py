@@ -45,13 +45,14 @@ def test_the_summary_goes_to_stdout(broker, out, in_process, capsys):
     told = capsys.readouterr().out.splitlines()
     assert told[0] == f"{out}: made"
     counts = check(broker).counts
-    assert [line.split() for line in told[1:9]] == [
+    assert [line.split() for line in told[1:10]] == [
         ["partitions", "1"], ["segments", "2"], ["batches", "11"], ["offset_entries", "9"], ["time_entries", "9"],
-        ["findings", str(sum(counts.values()))], ["restart_steps", str(len(check(broker).restart.steps))], ["checked", "3"],
+        ["findings", str(sum(counts.values()))], ["restart_steps", str(len(check(broker).restart.steps))], ["retention", "2"],
+        ["checked", "3"],
     ]  # fmt: skip
-    assert told[9] == f"found {counts['error']} error, {counts['warning']} warning, {counts['info']} info"
-    assert told[10] == "read 2 segments (1.19 KiB of .log), kept 0"
-    assert told[11].startswith("in ")
+    assert told[10] == f"found {counts['error']} error, {counts['warning']} warning, {counts['info']} info"
+    assert told[11] == "read 2 segments (1.19 KiB of .log), kept 0"
+    assert told[12].startswith("in ")
 
 
 def test_json_is_one_object(broker, out, in_process, capsys):
@@ -65,7 +66,7 @@ def test_json_is_one_object(broker, out, in_process, capsys):
         "read": {"segments": 2, "bytes": 1220},
         "kept": {"segments": 0},
         "rows": {"partitions": 1, "segments": 2, "batches": 11, "offset_entries": 9, "time_entries": 9}
-        | {"findings": len(health.findings), "restart_steps": len(health.restart.steps), "checked": 3},
+        | {"findings": len(health.findings), "restart_steps": len(health.restart.steps), "retention": 2, "checked": 3},
         "findings": health.counts,
         "problems": [],
     }

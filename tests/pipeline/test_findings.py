@@ -43,15 +43,17 @@ def copied(killed, tmp_path) -> Path:
 
 def assert_told(out: Path, *directories: Path) -> None:
     """The catalog says of each directory what a check of it says, and its tables hold that and nothing else."""
-    read, rows = catalog.read(out), {"findings": 0, "restart_steps": 0}
+    read, rows = catalog.read(out), {"findings": 0, "restart_steps": 0, "retention": 0}
     for directory in directories:
         found = open_broker(directory)
         told, expected = read.health(read_name(read, directory)), health.check(found)
         assert told.findings == expected.findings
         assert told.restart == expected.restart
+        assert told.retention == expected.retention
         assert health.Health(found, *told) == expected
         rows["findings"] += len(expected.findings)
         rows["restart_steps"] += len(expected.restart.steps) if expected.restart else 0
+        rows["retention"] += sum(len(log.segments) for log in expected.retention)
     assert {table: read.info.rows[table] for table in rows} == rows
 
 
@@ -280,7 +282,7 @@ def test_without_findings_there_are_none(broker, in_process, out):
     """A catalog that was made so says it; with them it is made again, without reading rows again."""
     in_process(broker, catalog=out)
     read = catalog.read(out)
-    assert [read.info.rows[table] for table in FOUND_TABLES] == [0, 0, 0]
+    assert [read.info.rows[table] for table in FOUND_TABLES] == [0] * len(FOUND_TABLES)
     assert read.is_fresh([open_broker(broker)]) and not read.is_fresh([open_broker(broker)], findings=True)
     with pytest.raises(CannotOpen, match="holds no findings of made") as raised:
         read.health("made")
@@ -294,7 +296,7 @@ def test_without_findings_there_are_none(broker, in_process, out):
         catalog.read(out).health("other")
 
 
-@pytest.mark.parametrize(("table", "read_segments"), [("findings", 0), ("restart_steps", 0), ("checked", 6)])
+@pytest.mark.parametrize(("table", "read_segments"), [("findings", 0), ("restart_steps", 0), ("retention", 0), ("checked", 6)])
 def test_what_the_catalog_has_lost_is_found_again(broker, in_process, out, table, read_segments):
     """Somebody deleted a Parquet file."""
     in_process(broker, catalog=out, findings=True)
@@ -325,7 +327,8 @@ def test_what_was_kept_is_not_believed_blindly(broker, in_process, out, monkeypa
 @pytest.mark.parametrize(
     ("table", "column", "value"),
     [("findings", "code", "no-such-code"), ("findings", "severity", "grave"), ("findings", "message", None), ("restart_steps", "why", None),
-     ("restart_steps", "action", "explode"), ("restart_steps", "cause", "mood")],
+     ("restart_steps", "action", "explode"), ("restart_steps", "cause", "mood"), ("retention", "state", "bored"),
+     ("retention", "counted_by", "hand"), ("retention", "policy_source", None)],
 )  # fmt: skip
 def test_rows_that_no_check_made_are_one_line(copied, in_process, out, table, column, value):
     """A catalog may come from anywhere."""

@@ -124,7 +124,7 @@ def test_a_fresh_catalog_tells_the_same(damaged, monkeypatch):
     read_here = sent(page(damaged))
     (known,) = checkups()._known.values()
     monkeypatch.setattr(cache, "told_health", lambda here: doctor.Health(here.broker, known.health.version, known.health.findings,
-                                                                        known.health.restart))
+                                                                        known.health.restart, known.health.retention))
     st.cache_resource.clear()
     monkeypatch.setattr(doctor, "check", None)
     assert {**sent(opened(damaged)), "key": ""} == {**read_here, "key": ""}

@@ -11,6 +11,7 @@ from kafkaviz.analyse.infer import SegmentFacts
 from kafkaviz.config_def import HOUR_MS
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import MAGIC_2, is_control, is_log_append_time
+from kafkaviz.format.record_heads import heads
 from kafkaviz.log.segment import Segment
 from kafkaviz.units import group
 
@@ -83,6 +84,7 @@ class Summary:
     last_offset: int | None = None
     end_offset: int | None = None  # one past the last batch as its header says, believed or not: that is how a broker finds its end
     newest: tuple[int, int, int] | None = None
+    newest_offset: int | None = None  # of the first record that has that time; None where its batch does not tell
     gaps: list[Gap] = field(default_factory=list)
     gap_count: int = 0
     gap_offsets: int = 0
@@ -100,11 +102,6 @@ class Summary:
     unreadable: str = ""  # why its .log could not be read
     hidden: tuple[str, ...] = ()  # "index" and "timeindex", where these could not be read: nothing is known of their entries
     unsound: bool = False  # something in the .log could not be believed
-
-    @property
-    def largest_ms(self) -> int:
-        """The time from which a broker counts retention.ms after a start: of the last time entry, else of the .log."""
-        return self.segment.log.mtime_ns // 1_000_000 if self.last_time_ms is None else self.last_time_ms
 
     def facts(self) -> SegmentFacts:
         """What the inference of rolls takes of it."""
@@ -208,6 +205,7 @@ class Watch:
         told.entries, told.time_entries = len(entries.entries), len(times.entries)
         told.steps, told.stable_begins = self._transactions.steps(), self._transactions.stable_begins
         told.unsound = bool(reading.unsound_offsets or reading.breaks)
+        told.newest_offset = _newest_offset(self._segment, told.newest)
         if self._segment.timeindex is not None and times.slots:
             believed = times.unwritten and not (self._facts.clean is False and self._segment.state == "active")
             told.last_time_ms = 0 if believed else int(times.entries["timestamp_ms"][-1]) if told.time_entries else None
@@ -217,6 +215,16 @@ class Watch:
 def unit_suspect(times_ms: np.ndarray) -> np.ndarray:
     """Times that make sense as seconds, microseconds or nanoseconds: as milliseconds they lie in 1970, or beyond the year 5000."""
     return ((times_ms >= SECONDS[0]) & (times_ms < SECONDS[1])) | (times_ms >= MICROSECONDS)
+
+
+def _newest_offset(segment: Segment, newest: tuple[int, int, int] | None) -> int | None:
+    """The offset of the first record with the newest time; None where there is none, or its batch cannot be read."""
+    if newest is None or newest[0] < 0:
+        return None
+    try:
+        return next((one.offset for one in heads(segment.batch_bytes(newest[2])) if one.timestamp_ms == newest[0]), None)
+    except KafkavizError:
+        return None
 
 
 def _stable_offsets(segment: Segment) -> list[int]:
