@@ -15,13 +15,15 @@ T = "\u202f"
 DRAWN_MS, SHOWN_MS = 16, 35
 STEP_TIMES = """async () => {
   const drawn = [], shown = [], next = [...document.querySelectorAll('*')].map(e => e.shadowRoot?.querySelector('.next')).find(Boolean);
-  const frame = () => new Promise(requestAnimationFrame);
+  const later = ms => new Promise(done => setTimeout(done, ms)), frame = () => new Promise(requestAnimationFrame);
+  const painted = () => new Promise(done => { const { port1, port2 } = new MessageChannel(); port1.onmessage = done; port2.postMessage(0); });
   while (!next.disabled) {
-    await frame();
+    await later(40 + 17 * Math.random()); // as a key is pressed: at any moment of a frame
     const start = performance.now();
     next.click();
     drawn.push(performance.now() - start);
-    await frame(); await frame();
+    await frame(); // styles, layout and paint follow its callbacks
+    await painted();
     shown.push(performance.now() - start);
   }
   return [drawn, shown];
@@ -157,11 +159,11 @@ def test_a_segment_in_the_dark(browser, server):
 
 @pytest.mark.parametrize("query", ["tp=dense-index-0&target=2247", f"set=1{T}310{T}720+entries&target=1234567"])
 def test_a_step_is_one_frame(page, server, query):
-    """Drawn within 16 ms and on screen within 35, at any size of the index; half of the steps, as other work takes turns."""
+    """Drawn within 16 ms and painted within 35, at any size of the index; half of the steps, as other work takes turns."""
     opened(page, server, query)
     page.locator(".js-plotly-plot .main-svg").first.wait_for(state="attached", timeout=60_000)
     page.wait_for_timeout(500)
     drawn, shown = page.evaluate(STEP_TIMES)
     assert len(drawn) >= 17
     assert statistics.median(drawn) <= DRAWN_MS, drawn
-    assert sorted(shown)[len(shown) // 4] <= SHOWN_MS, shown
+    assert statistics.median(shown) <= SHOWN_MS, shown

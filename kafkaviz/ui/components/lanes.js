@@ -31,7 +31,10 @@ function show(m, at) {
   const { data } = m, known = at?.key === data.key ? at : { search: Infinity, over: true };
   const made = known.search < data.search ? 0 : known.search > data.search || known.over ? Infinity : known.probes;
   for (const { lane, box, probes, pages } of m.rows) {
-    const n = Math.min(made, lane.slots.length), say = (cell, count, all) => { cell.firstChild.firstChild.textContent = count; cell.firstChild.lastChild.textContent = count < all ? ` of ${all}` : ''; };
+    const n = Math.min(made, lane.slots.length);
+    if (box.dataset.shown === `${n} ${m.width}`) continue;
+    box.dataset.shown = `${n} ${m.width}`;
+    const say = (cell, count, all) => { cell.firstChild.firstChild.textContent = count; cell.firstChild.lastChild.textContent = count < all ? ` of ${all}` : ''; };
     say(probes, n, lane.slots.length);
     say(pages, n ? lane.pages[n - 1] : 0, lane.pages.at(-1) ?? 0);
     box.replaceChildren(path(data, lane, made, m.width));

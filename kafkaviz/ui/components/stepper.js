@@ -16,7 +16,7 @@ export default function ({ parentElement: root, data, setTriggerValue }) {
 function take(m, data) {
   const first = m.key === null;
   stop(m);
-  Object.assign(m, { key: data.key, data, search: null });
+  Object.assign(m, { key: data.key, data, search: null, drawn: {} });
   m.$('fl').hidden = !data.scans.length;
   m.$('fx').hidden = !data.searches.length;
   m.$('two').hidden = !data.searches.length;
@@ -32,7 +32,7 @@ function listen(m, host) {
   $('play').onclick = () => play(m);
   $('speed').onchange = () => { if (m.timer) { stop(m); play(m); } };
   label(m);
-  const sizes = new ResizeObserver(() => { const before = m.width; measure(m); if (m.width !== before) draw(m); });
+  const sizes = new ResizeObserver(() => { const before = m.width; measure(m); if (m.width !== before) { m.drawn = {}; draw(m); } });
   const keys = event => onKey(event, m, host);
   sizes.observe(host);
   document.addEventListener('keydown', keys);
@@ -102,14 +102,14 @@ function dots(m) {
     return { box, from: own[0][1], to: own.at(-1)[1] };
   });
   m.$('dots').replaceChildren(...m.groups.map(group => group.box));
+  m.marked = -1;
 }
 
 function draw(m) {
   const { $, data } = m, step = data.steps[m.step];
   $('say').textContent = step.text;
   $('count').textContent = `step ${m.step + 1} of ${data.steps.length}`;
-  m.dots.forEach((dot, i) => { dot.classList.toggle('on', i === m.step); dot.classList.toggle('past', i < m.step); dot.setAttribute('aria-current', i === m.step ? 'step' : 'false'); });
-  m.groups.forEach(group => group.box.classList.toggle('on', group.from <= m.step && m.step <= group.to));
+  mark(m);
   $('first').disabled = $('prev').disabled = m.step === 0;
   $('next').disabled = $('last').disabled = m.step === data.steps.length - 1;
   if (!data.searches.length) return;
@@ -117,9 +117,30 @@ function draw(m) {
   code(m, step, search);
   [$('f1t').textContent, $('f2t').textContent, $('f3t').textContent] = step.titles;
   $('f1s').textContent = search.hint;
-  $('ix').replaceChildren((search.cells ? drawSmall : drawBig)(m, m.width, search, view));
-  if (data.scans.length) drawLog(m, step, data.scans[step.scan]);
-  drawRecords(m, step);
+  if (anew(m, 'index', step.search, step.probes, step.over, step.phase === search.kind)) $('ix').replaceChildren((search.cells ? drawSmall : drawBig)(m, m.width, search, view));
+  const atLog = step.phase === 'log' || step.phase === 'record' ? step.phase : '';
+  if (data.scans.length && anew(m, 'log', step.scan, step.readings, step.ended, atLog, step.over && step.search)) drawLog(m, step, data.scans[step.scan]);
+  if (anew(m, 'records', atLog === 'record')) drawRecords(m, step);
+}
+
+// Whether a figure shows something else than before: what stays as it is costs no layout and no paint.
+function anew(m, figure, ...shown) {
+  const was = m.drawn[figure], now = shown.join();
+  m.drawn[figure] = now;
+  return was !== now;
+}
+
+// The dots of the steps: only those between the step before and this one change.
+function mark(m) {
+  const was = m.marked ?? -1, changed = was < 0 ? m.dots.keys() : Array.from({ length: Math.abs(was - m.step) + 1 }, (_, i) => Math.min(was, m.step) + i);
+  for (const i of changed) {
+    const dot = m.dots[i];
+    dot?.classList.toggle('on', i === m.step);
+    dot?.classList.toggle('past', i < m.step);
+    dot?.setAttribute('aria-current', i === m.step ? 'step' : 'false');
+  }
+  m.groups.forEach(group => group.box.classList.toggle('on', group.from <= m.step && m.step <= group.to));
+  m.marked = m.step;
 }
 
 // What of a search is known at a step: its probes so far, the last of them, the pages they touched.
