@@ -2,10 +2,14 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 MISSING = "–"
 THIN = "\u202f"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+OTHER_UNITS = (  # the numbers that make sense in it rather than in milliseconds, and what makes milliseconds of them: times and by
+    ("seconds", 10**8, 10**10, 1000, 1), ("microseconds", 10**14, 10**17, 1, 1000), ("nanoseconds", 10**17, 10**20, 1, 1_000_000),
+)  # fmt: skip
 _DRIVING = re.compile("[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")  # a terminal, or the order of letters
 _GROUPED = re.compile(f"(?<=[0-9]){THIN}(?=[0-9])")
 
@@ -63,6 +67,21 @@ def duration(ms: float | None) -> str:
         if abs(ms) >= length:
             return f"{_short(ms / length)} {unit}"
     return f"{ms:.0f} ms"
+
+
+class OtherUnit(NamedTuple):
+    """A time that makes sense in another unit than milliseconds: in which, and what it is in milliseconds then."""
+
+    unit: str
+    timestamp_ms: int
+
+
+def other_unit(timestamp_ms: int) -> OtherUnit | None:
+    """Whether a time looks like seconds, microseconds or nanoseconds since 1970; milliseconds of today have 13 digits."""
+    for unit, low, high, times, by in OTHER_UNITS:
+        if low <= timestamp_ms < high:
+            return OtherUnit(unit, timestamp_ms * times // by)
+    return None
 
 
 def file_stem(base_offset: int) -> str:

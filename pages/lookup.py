@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analyse import why_offset
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.figures import lookup_lanes, probe_histogram, stepper
 from kafkaviz.figures import why_offset as why_figure
@@ -196,7 +195,7 @@ def second_row(source: Source, by: str, name: str) -> int:
             st.session_state[state.SLIDER] = min(max(span[0] if now is None else now, span[0]), span[1])
             st.slider("Target along the log", *span, key=state.SLIDER, label_visibility="collapsed", on_change=take_slider, args=(by,))
             st.button("Surprise me", icon=":material/casino:", type="tertiary", key="kv_random", on_click=take_random, args=(span, by))
-        return warm_choice(name) if source.is_made else 1024
+        return warm_choice(name) if source.is_made else lookups.KAFKAS_WARM
 
 
 def wrong_keys() -> None:
@@ -212,7 +211,7 @@ def wrong_keys() -> None:
 def warm_choice(name: str) -> int:
     """How many entries are warm."""
     options = [str(one) for one in lookups.WARM_ENTRIES]
-    usual = "4" if name == "20 entries" else "1024"
+    usual = str(4 if name == "20 entries" else lookups.KAFKAS_WARM)
     if st.session_state.get("kv_warm_of", name) != name:
         st.session_state.pop(state.WARM, None)
     st.session_state["kv_warm_of"] = name
@@ -256,7 +255,7 @@ def asked(source: Source, by: str) -> int | None:
         why_not = "Choose another target in the field above, or take the one offered."
         with parts.state("target", "info", f"“{shown[:40]}” is no {kind}", why_not):
             st.button(f"Look up {written(source.default(by), by)}", key="kv_offer", on_click=start_anew)
-    elif by == TIMESTAMP and (odd := why_offset.suspect(target)):
+    elif by == TIMESTAMP and (odd := units.other_unit(target)):
         finding = f"{target} makes sense in {odd.unit}, and Kafka counts in milliseconds"
         means = f"As it stands it means {units.moment(target)}; in {odd.unit} it would be {units.moment(odd.timestamp_ms)}."
         with parts.state("unit", "warning", finding, means):

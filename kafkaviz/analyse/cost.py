@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from kafkaviz.format import offset_index, time_index
 from kafkaviz.search import slots
+from kafkaviz.search.index import ENTRY_BYTES, OFFSET, TIME
 from kafkaviz.search.profile import BASE_OFFSET, SearchProfile
 from kafkaviz.search.served import ServedSegment
 from kafkaviz.search.slots import PAGE_BYTES
@@ -49,7 +49,7 @@ def of_offsets(segment: ServedSegment, batches: np.ndarray, of: SearchProfile, p
     by_base_offset = of.scan == BASE_OFFSET
     known = batches["base_offset" if by_base_offset else "last_offset"] if len(batches) else keys
     targets, weights = representatives(np.concatenate((keys, keys + 1, known, known + 1)), first, last)
-    found = _searched(keys, targets, offset_index.ENTRY.itemsize, of, page_bytes)
+    found = slots.floors(keys, targets, ENTRY_BYTES[OFFSET], of.warm, of.warm_bytes, page_bytes)
     starts = _starts(segment, found[:, 0], batches)
     headers = _headers_to_offset(batches, starts, targets, by_base_offset)
     return _costs(first, last, weights, found, headers)
@@ -66,9 +66,9 @@ def of_timestamps(segment: ServedSegment, batches: np.ndarray, of: SearchProfile
         return None
     first, last = int(times.min()), max(int(times.min()), min(int(times.max()), segment.largest_timestamp_ms))
     targets, weights = representatives(np.concatenate((keys, keys + 1, times + 1)), first, last)
-    found = _searched(keys, targets, time_index.ENTRY.itemsize, of, page_bytes)
+    found = slots.floors(keys, targets, ENTRY_BYTES[TIME], of.warm, of.warm_bytes, page_bytes)
     offsets = _looked_up(segment.time_slots["relative_offset"], found[:, 0], 0)  # relative ones on both sides
-    entry = slots.floors(segment.offset_slots["relative_offset"], offsets, offset_index.ENTRY.itemsize)
+    entry = slots.floors(segment.offset_slots["relative_offset"], offsets, ENTRY_BYTES[OFFSET])
     starts = _starts(segment, entry[:, 0], batches)
     headers = _headers_to_time(np.ascontiguousarray(batches["max_timestamp_ms"]), starts, targets)
     return _costs(first, last, weights, found, headers)
@@ -80,18 +80,6 @@ def representatives(borders: np.ndarray, first: int, last: int) -> tuple[np.ndar
     targets.sort()  # and not np.unique, which takes six times as long for millions of them
     targets = targets[np.diff(targets, prepend=first - 1) > 0]
     return targets, np.diff(targets, append=last + 1)
-
-
-def _searched(keys: np.ndarray, targets: np.ndarray, entry_bytes: int, of: SearchProfile, page_bytes: int) -> np.ndarray:
-    """(m, 3): slot, probes, pages of each target."""
-    if page_bytes == PAGE_BYTES:
-        return slots.floors(keys, targets, entry_bytes, of.warm, of.warm_bytes)
-    found = np.empty((len(targets), 3), np.int64)  # a lesson's small index with small pages
-    for row, target in enumerate(targets.tolist()):
-        search = slots.floor(keys, target, entry_bytes, of.warm, of.warm_bytes)
-        touched = {byte // page_bytes for one in search.probes for byte in (one.slot * entry_bytes, (one.slot + 1) * entry_bytes - 1)}
-        found[row] = search.slot, len(search.probes), len(touched)
-    return found
 
 
 def _looked_up(column: np.ndarray, found: np.ndarray, otherwise: int) -> np.ndarray:

@@ -17,15 +17,6 @@ from kafkaviz.search.served import ServedLog, ServedSegment
 
 SEARCHED, OLDER, LATER = "searched", "older", "later"
 DECODED = 24  # batches around the target whose records are looked at, to find the closest
-SECONDS, MICROSECONDS, NANOSECONDS = (100_000_000, 100_000_000_000), (100_000_000_000_000, 10**17), (10**17, 10**20)
-UNITS = (("seconds", SECONDS, 1000, 1), ("microseconds", MICROSECONDS, 1, 1000), ("nanoseconds", NANOSECONDS, 1, 1_000_000))
-
-
-class Suspect(NamedTuple):
-    """A target that looks as if it were not in milliseconds: in what unit it makes sense, and what it is in milliseconds then."""
-
-    unit: str
-    timestamp_ms: int
 
 
 class Near(NamedTuple):
@@ -77,14 +68,6 @@ def why(found: Lookup, log: ServedLog, batches: Callable[[int], np.ndarray | Non
     behind = sum(_older_behind(one, answer, target_ms) for one in segments) if answer else 0
     closest, faults = _closest(segments, target_ms, records)
     return Why(target_ms, segments, answer, closest, behind, faults)
-
-
-def suspect(timestamp_ms: int) -> Suspect | None:
-    """Whether a target looks like seconds, microseconds or nanoseconds since 1970."""
-    for unit, (low, high), times, by in UNITS:
-        if low <= timestamp_ms < high:
-            return Suspect(unit, timestamp_ms * times // by)
-    return None
 
 
 def _segment(

@@ -121,12 +121,11 @@ def _timestamp(text: str) -> int | str:
 
 
 def _unit_hint(timestamp: int | str | None) -> str | None:
-    """What a number may have been meant as: milliseconds of today have 13 digits."""
-    if not isinstance(timestamp, int) or timestamp < 10**8:
+    """What a number may have been meant as."""
+    from kafkaviz import units
+
+    odd = units.other_unit(timestamp) if isinstance(timestamp, int) else None
+    if not odd:
         return None
-    if timestamp < 10**11:
-        return f"{timestamp} ms is a time in the early 1970s; if these are seconds, give {timestamp * 1000}"
-    if timestamp >= 10**14:
-        unit, of_ms = ("nanoseconds", 10**6) if timestamp >= 10**17 else ("microseconds", 1000)
-        return f"{timestamp} ms is far in the future; if these are {unit}, give {timestamp // of_ms}"
-    return None
+    when = "a time in the early 1970s" if odd.timestamp_ms > timestamp else "far in the future"
+    return f"{timestamp} ms is {when}; if these are {odd.unit}, give {odd.timestamp_ms}"

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kafkaviz.figures.lookup_words import count
-from kafkaviz.figures.stepper import ENTRY_BYTES, Made
+from kafkaviz.figures.stepper import Made
 from kafkaviz.search import slots
-from kafkaviz.search.index import TIME, IndexSearch
+from kafkaviz.search.index import ENTRY_BYTES, TIME, IndexSearch
 from kafkaviz.search.served import Keys
 from kafkaviz.search.slots import SlotSearch
 
@@ -59,7 +59,7 @@ def again(made: Made, search: IndexSearch, is_warm: bool) -> SlotSearch:
 def _lane(found: SlotSearch, page_bytes: int, entry_bytes: int) -> Lane:
     seen, pages = set(), []
     for probe in found.probes:
-        seen |= {probe.slot * entry_bytes // page_bytes, ((probe.slot + 1) * entry_bytes - 1) // page_bytes}
+        seen |= set(slots.pages_of(probe.slot, entry_bytes, page_bytes))
         pages.append(len(seen))
     words = ("Plain bisection", "Kafka 2.0 and before") if found.warm_from_slot is None else ("Warm section first", "Kafka 2.1 and later")
     if not found.entries:

@@ -17,8 +17,8 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import lookup_log, lookup_words
 from kafkaviz.figures.lookup_log import ScanView
 from kafkaviz.figures.lookup_words import BASE_CODE, LAST_CODE, PLAIN_CODE, TIME_CODE, WARM_CODE, Told, count, text_of
-from kafkaviz.format import offset_index, time_index
-from kafkaviz.search.index import TIME, IndexSearch
+from kafkaviz.search import slots
+from kafkaviz.search.index import ENTRY_BYTES, TIME, IndexSearch
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.profile import BASE_OFFSET
 from kafkaviz.search.served import ServedLog, ServedSegment
@@ -27,7 +27,6 @@ from kafkaviz.units import clock, group
 
 DRAWN_SLOTS, DRAWN_RECORDS = 64, 9  # slots drawn one by one, records of the batch
 VALUES = ("target", "N", "F", "probes", "lo", "hi", "mid", "key", "p", "17 B reads", "61 B reads", "pages")
-ENTRY_BYTES = {"time": time_index.ENTRY.itemsize, "offset": offset_index.ENTRY.itemsize}
 NO_VALUE = "–"
 
 
@@ -168,23 +167,22 @@ def _search(made: Made, search: IndexSearch, base_offset: int) -> SearchView:
         chooses = not ranges if found.warm_from_slot is None else told.line < 6  # the section, and does not halve yet
         ranges.append((0, last) if chooses else (probe.lo, probe.hi))
     rows = (_row(search, *one, made.page_bytes) for one in zip(found.probes, words, ranges, strict=True))
-    pages = -(-found.entries * entry_bytes // made.page_bytes)
-    warm_slots = made.found.profile.warm_bytes // entry_bytes
+    pages = slots.page_count(found.entries, entry_bytes, made.page_bytes)
+    warm_slots = slots.warm_entries(entry_bytes, made.found.profile.warm_bytes)
     cells = tuple(_cells(made, made.segment(base_offset), search)) if found.entries <= DRAWN_SLOTS else None
     result = lookup_words.result(search, base_offset, not made.is_alone)
     return SearchView(search, tuple(words), result, tuple(rows), made.page_bytes / entry_bytes, pages, warm_slots, cells)
 
 
 def _row(search: IndexSearch, probe: Probe, told: Told, before: tuple[int, int], page_bytes: int) -> Row:
-    entry_bytes = ENTRY_BYTES[search.kind]
-    first, last = probe.slot * entry_bytes // page_bytes, ((probe.slot + 1) * entry_bytes - 1) // page_bytes
-    return Row(probe.slot, text_of(search.kind, probe.key), probe.compare, before, told.left, tuple(range(first, last + 1)))
+    pages = tuple(slots.pages_of(probe.slot, ENTRY_BYTES[search.kind], page_bytes))
+    return Row(probe.slot, text_of(search.kind, probe.key), probe.compare, before, told.left, pages)
 
 
 def _cells(made: Made, segment: ServedSegment, search: IndexSearch) -> list[tuple[str, str, str]]:
     entry_bytes, cells = ENTRY_BYTES[search.kind], []
-    slots = segment.time_slots if search.kind == TIME else segment.offset_slots
-    for slot, (key, value) in enumerate(slots.tolist()):
+    entries = segment.time_slots if search.kind == TIME else segment.offset_slots
+    for slot, (key, value) in enumerate(entries.tolist()):
         where = f"Slot {slot} of the {search.kind} index, file bytes {slot * entry_bytes}–{(slot + 1) * entry_bytes - 1}"
         if search.kind == TIME:
             cells.append((clock(key), group(value + segment.base_offset), f"{where}: {units.moment(key)} → offset {group(value)}"))
@@ -449,8 +447,8 @@ def _sent_search(shown: SearchView) -> dict:
 
 
 def _strip_words(shown: SearchView) -> str:
-    slots = group(int(shown.page_slots)) if shown.page_slots == int(shown.page_slots) else f"{int(shown.page_slots)}⅓"
-    return f"The index file: {count(shown.pages, 'page')} of 4 KiB, {slots} slots each"
+    a_page = group(int(shown.page_slots)) if shown.page_slots == int(shown.page_slots) else f"{int(shown.page_slots)}⅓"
+    return f"The index file: {count(shown.pages, 'page')} of 4 KiB, {a_page} slots each"
 
 
 def _scan_code(made: Made) -> dict:

@@ -6,11 +6,11 @@ import plotly.graph_objects as go
 
 from kafkaviz.figures import theme
 from kafkaviz.search import slots
+from kafkaviz.search.layouts import A_PAGE, ENTRY_BYTES
 from kafkaviz.search.pages import tail_search
-from kafkaviz.search.slots import PAGE_BYTES, WARM_BYTES
+from kafkaviz.search.slots import WARM_BYTES
 from kafkaviz.units import group
 
-A_PAGE = PAGE_BYTES // 8
 FEWEST_PAGES = 14  # drawn, those that are not there yet dashed
 MOST_PAGES = 40  # drawn one by one
 HEIGHT, LANE, ROOM = 176, 46, 72  # a lane's height, and from one lane to the next
@@ -43,14 +43,14 @@ def view(entries: int) -> TailPagesView:
     plain, warm = (_lane(name, entries, warm_bytes) for name, warm_bytes in (("Plain", None), ("Warm section", WARM_BYTES)))
     title = f"At {group(entries)} entries a plain tail lookup touches {_pages(plain.pages)}"
     below = f"The warm section touches {_numbers(warm.pages)}. Dots are probes; a dashed page does not exist yet."
-    pages = -(-entries // A_PAGE)
+    pages = slots.page_count(entries, ENTRY_BYTES)
     return TailPagesView(title, below, entries, pages, max(FEWEST_PAGES, pages), (plain, warm))
 
 
 def _lane(name: str, entries: int, warm_bytes: int | None) -> Lane:
     search = tail_search(entries, warm_bytes)
     probes = tuple(probe.slot for probe in search.probes)
-    return Lane(name, probes, search.pages, None if warm_bytes is None else slots.first_warm_slot(entries, 8, warm_bytes))
+    return Lane(name, probes, search.pages, None if warm_bytes is None else slots.first_warm_slot(entries, ENTRY_BYTES, warm_bytes))
 
 
 def _pages(pages: tuple[int, ...]) -> str:

@@ -10,6 +10,7 @@ from kafkaviz.search.served import NO_TIMESTAMP, Keys, ServedSegment
 from kafkaviz.search.slots import SlotSearch
 
 OFFSET, TIME = "offset", "time"
+ENTRY_BYTES = {OFFSET: offset_index.ENTRY.itemsize, TIME: time_index.ENTRY.itemsize}
 
 
 @dataclass(frozen=True)

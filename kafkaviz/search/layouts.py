@@ -16,10 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkaviz.binary.compiled import njit
+from kafkaviz.format import offset_index
 from kafkaviz.search import slots
 from kafkaviz.search.slots import PAGE_BYTES
 
-ENTRY_BYTES = 8
+ENTRY_BYTES = offset_index.ENTRY.itemsize
 A_PAGE = PAGE_BYTES // ENTRY_BYTES
 MOST_PROBES = 1 << 16  # of one search that guesses; then it bisects
 PIECE_BYTES = 16  # the first key of a line, its first slot and its slope

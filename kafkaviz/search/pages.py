@@ -15,9 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkaviz.binary.compiled import njit
+from kafkaviz.format import offset_index
 from kafkaviz.search import slots
-from kafkaviz.search.slots import PAGE_BYTES, WARM_BYTES
+from kafkaviz.search.slots import PAGE_BYTES, WARM_BYTES, page_span
 
+ENTRY_BYTES = offset_index.ENTRY.itemsize
 UNIFORM, EXPONENTIAL, FIXED = "uniform", "exponential", "fixed"
 TAIL, LAGGARD = 0, 1
 KEPT = 20_000  # faults that are told one by one; all are counted
@@ -31,7 +33,7 @@ class Growth:
 
     entries: int
     gap_bytes: int = 4608
-    entry_bytes: int = 8
+    entry_bytes: int = ENTRY_BYTES
     counted_from: int = 0
 
     @property
@@ -112,11 +114,11 @@ def replay(
     two keys, as they do unless a batch holds one record; a page that is written for the first time is no fault.
     """
     at, found, laggard = targets(growth, readers)
-    pages = -(-growth.entries * growth.entry_bytes // memory.page_bytes)
+    pages = slots.page_count(growth.entries, growth.entry_bytes, memory.page_bytes)
     touched, faulted = np.zeros((pages, columns), np.int32), np.zeros((pages, columns), np.int32)
     kept, counts = np.zeros((KEPT, 4), np.int64), np.zeros((4, 2), np.int64)
     written = growth.clock if clock is None else np.ascontiguousarray(clock, np.int64)
-    warm_entries = NEVER if warm_bytes is None else warm_bytes // growth.entry_bytes
+    warm_entries = NEVER if warm_bytes is None else slots.warm_entries(growth.entry_bytes, warm_bytes)
     around = memory.read_around_bytes // memory.page_bytes
     sizes = np.array([growth.entry_bytes, memory.page_bytes, memory.cold_after_bytes, around, growth.counted_from], np.int64)
     count = _replay(written, at, found, laggard, sizes, warm_entries, touched, faulted, kept, counts)
@@ -153,8 +155,8 @@ def _replay(clock, at, found, laggard, sizes, warm_entries, touched, faulted, ke
     lookup = told = 0
     for count in range(1, entries + 1):
         now, column = clock[count - 1], (count - 1) * columns // entries
-        last_page = (count * entry_bytes - 1) // page_bytes
-        used[(count - 1) * entry_bytes // page_bytes] = now
+        first_page, last_page = page_span(count - 1, entry_bytes, page_bytes)
+        used[first_page] = now
         used[last_page] = now
         if lookup == len(at) or at[lookup] != count:
             continue
@@ -163,8 +165,8 @@ def _replay(clock, at, found, laggard, sizes, warm_entries, touched, faulted, ke
         lookup += 1
         fresh = counted = 0
         for probe in range(probes):
-            first = read[probe] * entry_bytes // page_bytes
-            for page in range(first, (read[probe] * entry_bytes + entry_bytes - 1) // page_bytes + 1):
+            first, last = page_span(read[probe], entry_bytes, page_bytes)
+            for page in range(first, last + 1):
                 if read_by[page] == lookup:
                     continue
                 read_by[page] = lookup
@@ -235,7 +237,7 @@ def expected_faults(growth: Growth, memory: Memory = Memory()) -> int:
     return faults
 
 
-def tail_search(entries: int, warm_bytes: int | None = WARM_BYTES, entry_bytes: int = 8) -> slots.SlotSearch:
+def tail_search(entries: int, warm_bytes: int | None = WARM_BYTES, entry_bytes: int = ENTRY_BYTES) -> slots.SlotSearch:
     """The search of a reader at the end: for a key above the last one."""
     return slots.floor(np.arange(entries), entries, entry_bytes, warm_bytes is not None, warm_bytes or 0)
 
@@ -264,7 +266,7 @@ def stretches(first: int, last: int) -> tuple[Stretch, ...]:
     found: list[Stretch] = []
     for entries in range(first, last + 1):
         plain, warm = (tail_search(entries, warm_bytes).pages for warm_bytes in (None, WARM_BYTES))
-        told = TOLD.get(-(-entries * 8 // PAGE_BYTES))
+        told = TOLD.get(slots.page_count(entries, ENTRY_BYTES))
         if found and (found[-1].plain, found[-1].warm, found[-1].told) == (plain, warm, told):
             found[-1] = Stretch(found[-1].first, entries, plain, warm, told)
         else:

@@ -74,12 +74,29 @@ def upper_bound(keys: np.ndarray, target: int, entry_bytes: int, warm: bool = Tr
 
 def first_warm_slot(entries: int, entry_bytes: int, warm_bytes: int = WARM_BYTES) -> int:
     """The first slot of the warm section, AbstractIndex.warmEntries of them before the last one."""
-    return max(0, entries - 1 - warm_bytes // entry_bytes)
+    return max(0, entries - 1 - warm_entries(entry_bytes, warm_bytes))
 
 
-def pages_of(slot: int, entry_bytes: int) -> range:
-    """The pages of 4 KiB that an entry lies in: one, or two for a time entry across their border."""
-    return range(slot * entry_bytes // PAGE_BYTES, ((slot + 1) * entry_bytes - 1) // PAGE_BYTES + 1)
+def warm_entries(entry_bytes: int, warm_bytes: int = WARM_BYTES) -> int:
+    """AbstractIndex.warmEntries: 1024 of an offset index, 682 of a time index."""
+    return warm_bytes // entry_bytes
+
+
+@njit(cache=True)
+def page_span(slot, entry_bytes, page_bytes):
+    """The first and the last page that an entry lies in."""
+    return slot * entry_bytes // page_bytes, ((slot + 1) * entry_bytes - 1) // page_bytes
+
+
+def pages_of(slot: int, entry_bytes: int, page_bytes: int = PAGE_BYTES) -> range:
+    """The pages that an entry lies in: one, or two for a time entry across their border."""
+    first, last = page_span.py_func(slot, entry_bytes, page_bytes)
+    return range(first, last + 1)
+
+
+def page_count(entries: int, entry_bytes: int, page_bytes: int = PAGE_BYTES) -> int:
+    """How many pages so many entries take."""
+    return pages_of(entries - 1, entry_bytes, page_bytes).stop if entries else 0
 
 
 class _Search:
@@ -121,24 +138,26 @@ class _Search:
         key = int(self._keys[slot])
         compared = "<" if key < self._target else ">" if key > self._target else "="
         section = "warm" if self._warm_from is not None and slot >= self._warm_from else "cold"
-        self._probes.append(Probe(slot, key, lo, hi, compared, section, slot * self._entry_bytes // PAGE_BYTES))
+        self._probes.append(Probe(slot, key, lo, hi, compared, section, pages_of(slot, self._entry_bytes).start))
         return compared
 
 
-def floors(keys: np.ndarray, targets: np.ndarray, entry_bytes: int, warm: bool = True, warm_bytes: int = WARM_BYTES) -> np.ndarray:
-    """Many searches at once: (m, 3) of the slot found, the slots read, and the pages of 4 KiB touched; as floor tells each."""
+def floors(
+    keys: np.ndarray, targets: np.ndarray, entry_bytes: int, warm: bool = True, warm_bytes: int = WARM_BYTES, page_bytes: int = PAGE_BYTES,
+) -> np.ndarray:
+    """Many searches at once: (m, 3) of the slot found, the slots read, and the pages touched; as floor tells each."""
     keys, targets = np.ascontiguousarray(keys, np.int64), np.ascontiguousarray(targets, np.int64)
     warm_from = first_warm_slot(len(keys), entry_bytes, warm_bytes) if warm and len(keys) else NONE
-    return _floors(keys, targets, entry_bytes, warm_from)
+    return _floors(keys, targets, entry_bytes, warm_from, page_bytes)
 
 
 @njit(cache=True)
-def _floors(keys, targets, entry_bytes, warm_from):
+def _floors(keys, targets, entry_bytes, warm_from, page_bytes):
     found = np.empty((len(targets), 3), np.int64)
     read = np.empty(2 + 64, np.int64)
     for at in range(len(targets)):
         slot, count = _floor(keys, targets[at], warm_from, read)
-        found[at, 0], found[at, 1], found[at, 2] = slot, count, _pages(read[:count], entry_bytes)
+        found[at, 0], found[at, 1], found[at, 2] = slot, count, _pages(read[:count], entry_bytes, page_bytes)
     return found
 
 
@@ -172,12 +191,12 @@ def _floor(keys, target, warm_from, read):
 
 
 @njit(cache=True)
-def _pages(slots, entry_bytes):
+def _pages(slots, entry_bytes, page_bytes):
     """How many different pages the entries of these slots lie in."""
     seen = np.empty(2 * len(slots), np.int64)
     count = 0
     for slot in slots:
-        first, last = slot * entry_bytes // PAGE_BYTES, ((slot + 1) * entry_bytes - 1) // PAGE_BYTES
+        first, last = page_span(slot, entry_bytes, page_bytes)
         for page in range(first, last + 1):
             known = False
             for other in range(count):

@@ -20,12 +20,13 @@ from kafkaviz.figures.stepper import Made, Seen
 from kafkaviz.figures.why_offset import WhyView
 from kafkaviz.format import batch_records, names, offset_index
 from kafkaviz.log.partition import Partition
-from kafkaviz.search import index
+from kafkaviz.search import index, slots
 from kafkaviz.search.bounds import Bounds, bounds_of
+from kafkaviz.search.index import ENTRY_BYTES
 from kafkaviz.search.lookup import Lookup, by_offset, by_timestamp
 from kafkaviz.search.profile import SearchProfile, profile
 from kafkaviz.search.served import ServedLog, ServedSegment
-from kafkaviz.search.slots import PAGE_BYTES, PLAIN, WARM, WARM_BYTES
+from kafkaviz.search.slots import PAGE_BYTES, PLAIN, WARM
 from kafkaviz.simulate import practice
 from kafkaviz.simulate.practice import Practice
 from kafkaviz.ui import anatomies
@@ -36,8 +37,9 @@ OFFSET, TIMESTAMP = "Offset", "Timestamp"
 VERSIONS = {"Kafka 4.1 and later": versions.NEWEST, "Kafka 2.1 to 4.0": "3.9", "Kafka 0.11 to 2.0": "2.0"}
 KEYS = "Your keys"
 PRACTICE = {"5 entries": practice.five, "20 entries": practice.twenty, "1\u202f310\u202f720 entries": practice.full}
-WARM_ENTRIES = (2, 4, 8, 16, 64, 256, 1024)  # of the offset index, to choose from for a lesson
-SMALL_PAGE_SLOTS = 4  # a page of a lesson whose warm section is small
+KAFKAS_WARM = slots.warm_entries(ENTRY_BYTES[index.OFFSET])  # entries of the offset index
+WARM_ENTRIES = (2, 4, 8, 16, 64, 256, KAFKAS_WARM)  # to choose from for a lesson
+SMALL_PAGE_SLOTS, SMALL_WARM = 4, 64  # slots of a page where fewer entries than that are warm
 MOST_KEYS, MOST_LABEL = 4096, 14
 READ_BYTES = 256 << 20  # of .log, read for the times of a whole partition
 EXACT = 1 << 53  # a slider of the browser counts no further
@@ -238,11 +240,11 @@ def parsed(text: str, by: str) -> int:
 
 
 def release(version: str, warm_entries: int, by: str) -> SearchProfile:
-    """What a release does; warm_entries: of the offset index, Kafka's are 1024."""
+    """What a release does; warm_entries: of the index that is searched first, Kafka's are 8 KiB of them."""
     of = profile(version)
-    if warm_entries * 8 == WARM_BYTES:
+    if warm_entries == KAFKAS_WARM:
         return of
-    return replace(of, warm_bytes=warm_entries * (12 if by == TIMESTAMP else 8))
+    return replace(of, warm_bytes=warm_entries * entry_bytes(by))
 
 
 def made(source: Source, by: str, target: int, of: SearchProfile) -> Made:
@@ -259,8 +261,12 @@ def _in_keys(log: ServedLog, target: int, of: SearchProfile) -> Lookup:
 
 def page_bytes(of: SearchProfile, by: str) -> int:
     """The pages that are drawn: 4 KiB, or of a lesson with a small warm section four slots."""
-    small = of.warm_bytes < 64 * 8
-    return SMALL_PAGE_SLOTS * (12 if by == TIMESTAMP else 8) if small else PAGE_BYTES
+    return SMALL_PAGE_SLOTS * entry_bytes(by) if of.warm_bytes < SMALL_WARM * ENTRY_BYTES[index.OFFSET] else PAGE_BYTES
+
+
+def entry_bytes(by: str) -> int:
+    """Of the index that is searched first."""
+    return ENTRY_BYTES[index.TIME if by == TIMESTAMP else index.OFFSET]
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

@@ -12,16 +12,16 @@ from kafkaviz.figures.page_faults import COLUMNS
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.segment import Segment
 from kafkaviz.search import exercise, layouts, pages
+from kafkaviz.search.index import ENTRY_BYTES, OFFSET, TIME
 from kafkaviz.search.pages import EXPONENTIAL, FIXED, LAGGARD, TAIL, UNIFORM, Growth, Memory, Readers, Replay
 from kafkaviz.ui import pick
 from kafkaviz.units import legible
 
 MB, KIB = 1_000_000, 1024
 KEPT = 128
-ENTRIES_A_PAGE = 512  # of 4 KiB, 8 bytes an entry
 PRACTICE = "A practice log"
 COLD = {f"{megabytes} MB": megabytes * MB for megabytes in (1, 2, 4, 8, 16, 32, 64, 256)}
-GROW = {f"{count} pages": count * ENTRIES_A_PAGE for count in (14, 20, 40, 100, 512, 2560)}
+GROW = {f"{count} pages": count * layouts.A_PAGE for count in (14, 20, 40, 100, 512, 2560)}
 GAP = {f"{gap} B": gap for gap in (1024, 2304, 4608, 16384)}
 PAGE_SIZE = {f"{kib} KiB": kib * KIB for kib in (4, 16, 64)}
 SECTION = {"none": None, **{f"{kib} KiB": kib * KIB for kib in (4, 8, 16, 64, 256, 1024)}}
@@ -32,7 +32,7 @@ LAG = {
 }  # fmt: skip
 AROUND = {"none": 0, "128 KiB": 128 * KIB, "1 MiB": 1024 * KIB, "8 MiB": 8192 * KIB}
 EVERY = {"each append": 1, "10 appends": 10, "100 appends": 100, "1000 appends": 1000, "5000 appends": 5000}
-ENTRY_SIZE = {"Offset index, 8 B": 8, "Time index, 12 B": 12}
+ENTRY_SIZE = {f"{name} index, {ENTRY_BYTES[kind]} B": ENTRY_BYTES[kind] for name, kind in (("Offset", OFFSET), ("Time", TIME))}
 DEFAULT_SEED, LARGEST_SEED = 6432, 999_999
 TURNOVERS_MB = (1, 4, 16, 64, 256)
 LONG = (20_000, 262_144)  # the growth that faults a page are told of
@@ -68,7 +68,7 @@ def indexes(broker: Broker | None) -> dict[str, Segment]:
     for partition in broker.partitions if broker else ():
         with suppress(CannotOpen):
             segment = pick.largest(partition)
-            if segment.index and segment.index.size_bytes >= 2 * ENTRY_SIZE["Offset index, 8 B"]:
+            if segment.index and segment.index.size_bytes >= 2 * ENTRY_BYTES[OFFSET]:
                 found[legible(partition.directory)] = segment
     return found
 
@@ -105,7 +105,7 @@ def long(growth: Growth) -> Growth:
 
 def _turnover(growth: Growth, memory: Memory, wanted: Settings) -> Turnover:
     plain, warm = (pages.replay(growth, memory, wanted.readers, one) for one in (None, wanted.warm_bytes))
-    at_the_tail = not wanted.readers.laggard_share and wanted.readers.appends_a_lookup == 1 and growth.entry_bytes == 8
+    at_the_tail = not wanted.readers.laggard_share and wanted.readers.appends_a_lookup == 1 and growth.entry_bytes == ENTRY_BYTES[OFFSET]
     formula = pages.expected_faults(growth, memory) / plain.grown_pages if at_the_tail and not memory.read_around_bytes else None
     return Turnover(memory.cold_after_bytes, plain.faults_a_grown_page, warm.faults_a_grown_page, formula)
 
@@ -141,4 +141,4 @@ def tried(rule: str, on: str) -> exercise.Checked:
 @st.cache_resource(show_spinner=False)
 def stretches() -> tuple[pages.Stretch, ...]:
     """The sizes of an index that KAFKA-6432 tells of: its 13th and its 14th page."""
-    return pages.stretches(12 * ENTRIES_A_PAGE + 1, 14 * ENTRIES_A_PAGE)
+    return pages.stretches(12 * layouts.A_PAGE + 1, 14 * layouts.A_PAGE)
