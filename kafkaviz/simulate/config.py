@@ -1,9 +1,10 @@
 """What a log is run with: the settings that shape its indexes, and what differs from one release of Kafka to the next."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kafkaviz import config_def
-from kafkaviz.config_def import Release
+from kafkaviz import config_def, versions
+from kafkaviz.config_def import Release, Value
 from kafkaviz.format import offset_index, time_index
 
 
@@ -29,21 +30,73 @@ class IndexConfig:
         return self.segment_index_bytes // time_index.ENTRY.itemsize
 
 
+def _default(name: str) -> Value:
+    """Kafka's default of a setting that is the same in every release."""
+    return config_def.TOPIC_SETTINGS[name].default(config_def.ANY)
+
+
+@dataclass(frozen=True)
+class LogConfig(IndexConfig):
+    """The settings of a topic that decide what its log looks like: what the indexes hold, and when a segment is full or too old.
+
+    Each field is the topic's setting with its dots as underscores. segment_bytes: internal.segment.bytes (4.1 and later), if set.
+    """
+
+    segment_bytes: int = _default("segment.bytes")
+    segment_ms: int = _default("segment.ms")
+    segment_jitter_ms: int = _default("segment.jitter.ms")
+    max_message_bytes: int = config_def.TOPIC_SETTINGS["max.message.bytes"].default(versions.NEWEST_RELEASE)
+    preallocate: bool = _default("preallocate")
+    cleanup_policy: str = _default("cleanup.policy")
+    max_compaction_lag_ms: int = _default("max.compaction.lag.ms")
+    message_timestamp_type: str = _default("message.timestamp.type")
+
+    @property
+    def most_segment_ms(self) -> int:
+        """How long a segment may be written to (LogConfig.maxSegmentMs): a compacted topic must be cleaned in time (KIP-354)."""
+        return min(self.max_compaction_lag_ms, self.segment_ms) if "compact" in self.cleanup_policy.split(",") else self.segment_ms
+
+    def jitter_ms(self, drawn: int) -> int:
+        """How much earlier one segment rolls by time, of a random Java int drawn when it is opened (randomSegmentJitter)."""
+        return abs(drawn) % min(self.segment_jitter_ms, self.segment_ms) if self.segment_jitter_ms else 0
+
+
+def log_config(settings: Mapping[str, Value], release: Release = versions.NEWEST_RELEASE) -> LogConfig:
+    """The settings of a log, of values by topic name (config_def.TOPIC_SETTINGS); those without a value have the release's default."""
+    given = config_def.defaults(release) | {name: value for name, value in settings.items() if value is not None}
+    if given.get("internal.segment.bytes") is not None:
+        given["segment.bytes"] = given["internal.segment.bytes"]
+    fields = {name.replace(".", "_"): value for name, value in given.items()}
+    return LogConfig(**{name: fields[name] for name in LogConfig.__dataclass_fields__ if name in fields})
+
+
 @dataclass(frozen=True)
 class Profile:
-    """What a release does in its own way when it loads a log.
+    """What a release does in its own way when it writes a log, or loads one.
 
-    first_offset_keys: an entry of the offset index holds the first offset of its batch, not the last (KAFKA-6530).
+    first_offset_keys: an entry of the offset index holds the first offset of what is indexed, not the last (KAFKA-6530).
+    per_append: an append gets one entry at most, however many batches it holds (KAFKA-806).
+    deep_time_offsets: a leader writes the offset of the record itself into the time index where nothing is compressed; later ones
+    write the last offset of its batch.
     checks_indexes: offset and time indexes are checked at the start, and rebuilt where they fail (KAFKA-7283).
     swaps_indexes: the indexes of a finished .swap segment are renamed with it; before, they were deleted and rebuilt.
     """
 
     release: Release
     first_offset_keys: bool
+    per_append: bool
+    deep_time_offsets: bool
     checks_indexes: bool
     swaps_indexes: bool
 
 
 def profile(release: Release) -> Profile:
     """The switches of a release such as (4, 3) or (3, 9, 0)."""
-    return Profile(release, first_offset_keys=release < (2, 0), checks_indexes=release < (2, 3), swaps_indexes=release >= (3, 0))
+    return Profile(
+        release,
+        first_offset_keys=release < (2, 0),
+        per_append=release < (3, 9, 1) or (4, 0) <= release < (4, 0, 1),
+        deep_time_offsets=release < (3, 7),
+        checks_indexes=release < (2, 3),
+        swaps_indexes=release >= (3, 0),
+    )

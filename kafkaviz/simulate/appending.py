@@ -1,0 +1,155 @@
+"""Appends, one after another, into one open segment, in a compiled loop that stops where the segment must roll or Kafka refuses.
+
+As UnifiedLog.append and LogSegment.append of Kafka 1.1 to 4.3.1. Batches of 1000 bytes, ten records each, and an interval of 4096:
+the sixth append finds 5000 bytes since the last entry and gets (59, 5000); the eleventh gets (109, 10000).
+"""
+
+import numpy as np
+
+from kafkaviz.binary.compiled import njit
+from kafkaviz.format.offset_index import MOST_RELATIVE
+from kafkaviz.simulate.roll import should_roll, waited_ms
+
+STATE = np.dtype(
+    [  # of an open segment, and of the log's end; offsets are absolute
+        ("base_offset", "i8"),
+        ("created_ms", "i8"),  # the clock when the segment was opened
+        ("jitter_ms", "i8"),
+        ("log_bytes", "i8"),
+        ("bytes_since_last_index_entry", "i8"),
+        ("max_timestamp_ms", "i8"),  # -1 where no batch has one
+        ("max_timestamp_offset", "i8"),
+        ("reference_ms", "i8"),  # the timestamp that a roll by time counts from; -1 if there is none
+        ("offset_entries", "i8"),
+        ("offset_slots", "i8"),
+        ("last_key", "i8"),  # of the last entry of the offset index
+        ("time_entries", "i8"),
+        ("time_slots", "i8"),
+        ("last_time_ms", "i8"),
+        ("last_time_offset", "i8"),
+        ("log_end_offset", "i8"),
+    ]
+)
+LIMITS = np.dtype(
+    [  # what the loop must know of settings and release
+        ("segment_bytes", "i8"),
+        ("max_message_bytes", "i8"),
+        ("most_segment_ms", "i8"),
+        ("index_interval_bytes", "i8"),
+        ("per_append", "i8"),
+        ("first_offset_keys", "i8"),
+    ]
+)
+TAKEN, ROLLS, BATCH_TOO_LARGE, OUT_OF_ORDER, BELOW_END, TOO_LARGE, OUT_OF_RANGE = range(7)
+OFFSET_FULL, OFFSET_BACKWARDS, TIME_FULL, TIME_BACKWARDS = range(7, 11)  # these come when the bytes are in the .log already
+
+
+@njit(cache=True)
+def take(rows, time_offsets, start, rolled, states, limits, new, spaces):
+    """Takes appends from a row on: (the row it stopped at, outcome, cause of the roll, new offset entries, new time entries).
+
+    rows: incoming.INCOMING, of which position is filled in. time_offsets: of each batch, the offset that goes with its largest
+    timestamp. rolled: the first append was just rolled for, and its segment is not judged again.
+    new: room for entries, as (n, 4) of int64: relative offset, position; timestamp, relative offset. spaces: how many there were.
+    The row of a failure is the first of its append; what it had put into the indexes by then is there.
+    """
+    state, limit = states[0], limits[0]
+    offsets, times, at = spaces[0], spaces[1], start
+    while at < len(rows):
+        end, size_bytes, max_ms, max_offset = at, 0, np.int64(-1), np.int64(-1)
+        while end < len(rows) and rows[end].append == rows[at].append:
+            size_bytes += rows[end].size_bytes
+            if rows[end].max_timestamp_ms > max_ms:
+                max_ms, max_offset = rows[end].max_timestamp_ms, time_offsets[end]
+            end += 1
+        fault = refused(rows, at, end, size_bytes, state.log_end_offset, limit)
+        if fault:
+            return at, fault, 0, offsets, times
+        last_offset = rows[end - 1].last_offset
+        relative = last_offset - state.base_offset
+        if not rolled:
+            waited = waited_ms(state.reference_ms, max_ms, rows[at].now_ms, state.created_ms)
+            cause = should_roll(
+                state.log_bytes,
+                size_bytes,
+                limit.segment_bytes,
+                waited,
+                limit.most_segment_ms - state.jitter_ms,
+                state.offset_entries,
+                state.offset_slots,
+                state.time_entries,
+                state.time_slots,
+                relative,
+            )
+            if cause:
+                return at, ROLLS, cause, offsets, times
+        rolled = False
+        if relative < 0 or relative > MOST_RELATIVE:
+            return at, OUT_OF_RANGE, 0, offsets, times
+        if state.log_bytes == 0:
+            state.reference_ms = max_ms if limit.per_append else rows[at].max_timestamp_ms
+        first = at
+        while at < end:
+            unit_end, unit_bytes, unit_ms, unit_offset = at + 1, rows[at].size_bytes, rows[at].max_timestamp_ms, time_offsets[at]
+            if limit.per_append:
+                unit_end, unit_bytes, unit_ms, unit_offset = end, size_bytes, max_ms, max_offset
+            if unit_ms > state.max_timestamp_ms:
+                state.max_timestamp_ms, state.max_timestamp_offset = unit_ms, unit_offset
+            if state.bytes_since_last_index_entry > limit.index_interval_bytes:
+                key = rows[at].base_offset if limit.first_offset_keys else rows[unit_end - 1].last_offset
+                fault, offsets, times = index(state, key, new, offsets, times)
+                if fault:
+                    place(rows, at, end, state)
+                    return first, fault, 0, offsets, times
+                state.bytes_since_last_index_entry = 0
+            place(rows, at, unit_end, state)
+            state.bytes_since_last_index_entry += unit_bytes
+            at = unit_end
+        state.log_end_offset = last_offset + 1
+    return at, TAKEN, 0, offsets, times
+
+
+@njit(cache=True)
+def refused(rows, start, end, size_bytes, log_end_offset, limit):
+    """Why an append is not taken at all, or 0."""
+    before, is_ordered = np.int64(-1), True
+    for at in range(start, end):
+        is_ordered = is_ordered and rows[at].last_offset > before
+        before = rows[at].last_offset
+        if rows[at].size_bytes > limit.max_message_bytes:
+            return BATCH_TOO_LARGE
+    if not is_ordered:
+        return OUT_OF_ORDER
+    if rows[start].base_offset < log_end_offset:
+        return BELOW_END
+    return TOO_LARGE if size_bytes > limit.segment_bytes else 0
+
+
+@njit(cache=True)
+def place(rows, start, end, state):
+    """Gives batches their place in the .log."""
+    for at in range(start, end):
+        rows[at].position = state.log_bytes
+        state.log_bytes += rows[at].size_bytes
+
+
+@njit(cache=True)
+def index(state, key, new, offsets, times):
+    """An entry in each index, of a batch that will lie at the end of the .log: (fault or 0, new offset entries, new time entries)."""
+    if state.offset_entries >= state.offset_slots:
+        return OFFSET_FULL, offsets, times
+    if state.offset_entries > 0 and key <= state.last_key:
+        return OFFSET_BACKWARDS, offsets, times
+    new[offsets, 0], new[offsets, 1] = key - state.base_offset, state.log_bytes
+    state.offset_entries += 1
+    state.last_key = key
+    if state.time_entries >= state.time_slots - 1:
+        return TIME_FULL, offsets + 1, times
+    if state.time_entries > 0 and state.max_timestamp_offset < state.last_time_offset:
+        return TIME_BACKWARDS, offsets + 1, times
+    if state.max_timestamp_ms > (state.last_time_ms if state.time_entries > 0 else -1):
+        new[times, 2], new[times, 3] = state.max_timestamp_ms, state.max_timestamp_offset - state.base_offset
+        state.time_entries += 1
+        state.last_time_ms, state.last_time_offset = state.max_timestamp_ms, state.max_timestamp_offset
+        times += 1
+    return 0, offsets + 1, times

@@ -1,0 +1,85 @@
+"""Where the bytes of .log files go while a log is written: counted alone, kept in memory, or wherever another class puts them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+import numpy as np
+
+from kafkaviz.format.walk import Read
+from kafkaviz.simulate.stored import StoredFile
+from kafkaviz.units import file_stem
+
+
+class LogBytes(Protocol):
+    """The .log files of one partition, by base offset."""
+
+    def append(self, base_offset: int, data: bytes | memoryview | None, size_bytes: int) -> None:
+        """Puts bytes at the end of a .log; the first ones make it. data: None of a stream without payload."""
+
+    def cut(self, base_offset: int, size_bytes: int) -> None:
+        """Takes away what lies behind that many bytes."""
+
+    def delete(self, base_offset: int) -> None:
+        """Takes a .log away, if there is one."""
+
+    def stored(self, base_offset: int) -> StoredFile:
+        """A .log as it is now; an empty one where nothing was written."""
+
+
+class Counted:
+    """Nothing is kept: for a log of which only sizes and indexes are asked. It cannot be truncated or loaded again."""
+
+    def append(self, base_offset: int, data: bytes | memoryview | None, size_bytes: int) -> None:
+        """As LogBytes."""
+
+    def cut(self, base_offset: int, size_bytes: int) -> None:
+        """As LogBytes."""
+
+    def delete(self, base_offset: int) -> None:
+        """As LogBytes."""
+
+    def stored(self, base_offset: int) -> StoredFile:
+        """Cannot be: ValueError."""
+        raise ValueError("this log was written without its bytes: they cannot be read again")
+
+
+class InMemory:
+    """All bytes in memory."""
+
+    def __init__(self) -> None:
+        self._logs: dict[int, bytearray] = {}
+
+    def append(self, base_offset: int, data: bytes | memoryview | None, size_bytes: int) -> None:
+        """As LogBytes; ValueError without bytes."""
+        if data is None:
+            raise ValueError("a batch came without its bytes")
+        self._logs.setdefault(base_offset, bytearray()).extend(data)
+
+    def cut(self, base_offset: int, size_bytes: int) -> None:
+        """As LogBytes."""
+        if base_offset in self._logs:
+            del self._logs[base_offset][size_bytes:]
+
+    def delete(self, base_offset: int) -> None:
+        """As LogBytes."""
+        self._logs.pop(base_offset, None)
+
+    def content(self, base_offset: int) -> bytes:
+        """A whole .log."""
+        return bytes(self._logs.get(base_offset, b""))
+
+    def stored(self, base_offset: int) -> StoredFile:
+        """As LogBytes."""
+        held = self._logs.get(base_offset, bytearray())
+
+        def read(position: int, buffer: np.ndarray) -> int:
+            piece = held[position : position + len(buffer)]
+            buffer[: len(piece)] = np.frombuffer(piece, np.uint8)
+            return len(piece)
+
+        @contextmanager
+        def opened() -> Iterator[Read]:
+            yield read
+
+        return StoredFile(f"{file_stem(base_offset)}.log", len(held), opened)

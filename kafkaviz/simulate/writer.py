@@ -1,0 +1,319 @@
+"""A partition's log while Kafka writes it: appends, rolls, truncation, the start of the log moved, clean and unclean restarts.
+
+As UnifiedLog, LocalLog and LogLoader of Kafka 1.1 to 4.3.1. Settings, the clock and the seed of the jitter are handed in, and nothing
+is opened: the bytes of the .log files go where log_bytes.LogBytes puts them, the indexes are values.
+
+    log = Log(LogConfig(segment_bytes=10_000), now_ms=0, logs=InMemory())
+    log.append(chunk.rows, chunk.data)
+    log.close(now_ms=60_000)
+    [segment.rolled for segment in log.segments]    # why each but the last was rolled
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkaviz import versions
+from kafkaviz.format import batch, batch_records, names
+from kafkaviz.simulate import appending, refusals
+from kafkaviz.simulate.config import LogConfig, Profile, profile
+from kafkaviz.simulate.epochs import LeaderEpochs
+from kafkaviz.simulate.loading import Loading
+from kafkaviz.simulate.log_bytes import Counted, LogBytes
+from kafkaviz.simulate.open_segment import OpenSegment, one_append
+from kafkaviz.simulate.recovery import ILLEGAL_ARGUMENT, Raised
+from kafkaviz.simulate.refusals import AppendFailed
+from kafkaviz.simulate.roll import RollReason
+from kafkaviz.simulate.steps import Step
+from kafkaviz.simulate.stored import StoredFile, StoredLog, in_memory
+from kafkaviz.units import file_stem
+
+NEWEST = profile(versions.NEWEST_RELEASE)
+JAVA_INT = 1 << 31
+NO_LIMIT = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened to a log beside its appends.
+
+    kind: "roll", "truncate", "delete", "close", "restart", "fail". segment: the base offset of the segment it happened to; of a roll
+    the one that was full. offset: the new base offset of a roll, the target of a truncation, the log start of a delete.
+    """
+
+    kind: str
+    segment: int
+    now_ms: int
+    offset: int | None = None
+    reason: RollReason | None = None
+    words: str = ""
+
+
+class CannotLoad(Exception):
+    """A log that Kafka does not get open. raised: its exception as "class: message"."""
+
+    def __init__(self, raised: str, steps: tuple[Step, ...] = ()) -> None:
+        super().__init__(raised)
+        self.raised, self.steps = raised, steps
+
+
+class Log:
+    """The log of one topic-partition, open for writing. segments: by base offset, the active one last."""
+
+    def __init__(
+        self,
+        config: LogConfig,
+        of: Profile = NEWEST,
+        *,
+        now_ms: int,
+        start_offset: int = 0,
+        seed: int = 0,
+        is_leader: bool = True,
+        partition: str = "t-0",
+        logs: LogBytes | None = None,
+    ) -> None:
+        """A new log. partition: its name, for Kafka's messages. logs: where its bytes go; without it they are counted alone.
+
+        CannotLoad where segment.index.bytes leaves no room for an entry.
+        """
+        self.config, self.profile, self.partition, self.is_leader = config, of, partition, is_leader
+        self.logs: LogBytes = Counted() if logs is None else logs
+        self.log_start_offset = self.log_end_offset = start_offset
+        self.epochs, self.events = LeaderEpochs(), []
+        self.segments: list[OpenSegment] = []
+        self._random = np.random.default_rng(seed)
+        self._refuse_without_room()
+        self._begin(start_offset, now_ms).make_room(config)
+
+    @property
+    def active(self) -> OpenSegment:
+        """The segment that is written to."""
+        return self.segments[-1]
+
+    # ---- appends and rolls
+
+    def append(self, rows: np.ndarray, data: bytes | memoryview | None = None) -> None:
+        """Takes appends in their order. rows: incoming.INCOMING, whose positions are filled in; data: their bytes one after another.
+
+        AppendFailed with Kafka's exception at the first append that it does not take; those before it are in the log.
+        """
+        time_offsets, limits = self._time_offsets(rows), self._limits()
+        new = np.empty((len(rows), 4), np.int64)
+        ends = np.concatenate([[0], np.cumsum(rows["size_bytes"])])
+        start, is_rolled = 0, False
+        while start < len(rows):
+            active = self.active
+            at, outcome, reason = active.take(rows, time_offsets, start, is_rolled, limits, new)
+            failed = outcome not in (appending.TAKEN, appending.ROLLS)
+            written = at + len(one_append(rows, at)) if outcome >= appending.OFFSET_FULL else at
+            if written > start:
+                size_bytes = int(ends[written] - ends[start])
+                piece = None if data is None else memoryview(data)[ends[start] : ends[written]]
+                self.logs.append(active.base_offset, piece, size_bytes)
+            self._taken(rows[start:at])
+            if failed:
+                self._fail(outcome, rows, at, data, int(ends[at]))
+            start, is_rolled = at, outcome == appending.ROLLS
+            if is_rolled:
+                self._roll(one_append(rows, at), reason)
+
+    def roll(self, now_ms: int) -> None:
+        """Starts a new segment that no append asked for."""
+        self._roll_to(self.log_end_offset, now_ms, None)
+
+    def _roll(self, append: np.ndarray, reason: RollReason) -> None:
+        """Rolls for an append: the new segment starts at its first offset, or at the log's end if that lies further on."""
+        is_known = self.is_leader or append["magic"][0] >= batch.MAGIC_2
+        expected = int(append["base_offset"][0]) if is_known else int(append["last_offset"][-1]) - (JAVA_INT - 1)  # KAFKA-4451
+        self._roll_to(max(expected, self.log_end_offset), int(append["now_ms"][0]), reason)
+
+    def _roll_to(self, base_offset: int, now_ms: int, reason: RollReason | None) -> None:
+        active = self.active
+        if base_offset == active.base_offset:  # KAFKA-6388: an index without room for an entry is full from the start
+            self.logs.delete(base_offset)
+            self.segments.pop()
+        else:
+            active.rolled = reason
+            active.end()
+        self.events.append(Event("roll", active.base_offset, now_ms, base_offset, reason))
+        self._begin(base_offset, now_ms)
+
+    def _begin(self, base_offset: int, now_ms: int) -> OpenSegment:
+        """A new segment, which from now on is the active one."""
+        segment = OpenSegment(base_offset, self.config, now_ms, self._jitter_ms())
+        segment.counters["log_end_offset"] = self.log_end_offset
+        self.segments.append(segment)
+        return segment
+
+    def _jitter_ms(self) -> int:
+        return self.config.jitter_ms(int(self._random.integers(-JAVA_INT, JAVA_INT)))
+
+    def _limits(self) -> np.ndarray:
+        limits = np.zeros(1, appending.LIMITS)
+        limits["segment_bytes"], limits["most_segment_ms"] = self.config.segment_bytes, self.config.most_segment_ms
+        limits["max_message_bytes"] = self.config.max_message_bytes if self.is_leader else NO_LIMIT
+        limits["index_interval_bytes"] = self.config.index_interval_bytes
+        limits["per_append"], limits["first_offset_keys"] = self.profile.per_append, self.profile.first_offset_keys
+        return limits
+
+    def _time_offsets(self, rows: np.ndarray) -> np.ndarray:
+        """Of each batch the offset that goes with its largest timestamp in the time index."""
+        offsets = rows["last_offset"].copy()
+        if self.is_leader and self.profile.per_append:
+            is_plain = batch.codec(rows) == 0
+            is_broker_time, is_modern = batch.is_log_append_time(rows), rows["magic"] >= batch.MAGIC_2
+            first = is_plain & is_broker_time & ~is_modern
+            offsets[first] = rows["base_offset"][first]
+            if self.profile.deep_time_offsets:
+                deep = is_plain & ~is_broker_time & is_modern
+                offsets[deep] = rows["deep_offset"][deep]
+        return offsets
+
+    def _taken(self, rows: np.ndarray) -> None:
+        """What the log remembers of appends beside its files."""
+        if not len(rows):
+            return
+        self.log_end_offset = int(rows["last_offset"][-1]) + 1
+        self._assign_epochs(rows)
+
+    def _assign_epochs(self, rows: np.ndarray) -> None:
+        epochs = np.where(rows["magic"] >= batch.MAGIC_2, rows["leader_epoch"], -1)
+        newest = np.maximum.accumulate(np.concatenate([[self.epochs.latest], epochs]))
+        for at in np.flatnonzero(newest[1:] > newest[:-1]).tolist():
+            self.epochs.assign(int(epochs[at]), int(rows["base_offset"][at]))
+
+    def _fail(self, outcome: int, rows: np.ndarray, at: int, data: bytes | None, position: int) -> None:
+        append = one_append(rows, at)
+        offsets = _record_offsets(append, data, position)
+        raised = refusals.raised(
+            outcome, self.active, append, offsets, self.partition, self.log_start_offset, self.config, self.profile.release
+        )
+        self.events.append(Event("fail", self.active.base_offset, int(append["now_ms"][0]), words=str(raised)))
+        raise AppendFailed(raised, int(append["append"][0]))
+
+    # ---- truncation, and the start of the log
+
+    def truncate_to(self, offset: int, now_ms: int) -> bool:
+        """Cuts the log so that it ends at an offset, whole batches at a time; False if it ends below already.
+
+        A batch that holds the offset goes too, and the log end offset is what was asked for all the same.
+        """
+        if offset >= self.log_end_offset:
+            return False
+        self.events.append(Event("truncate", self.active.base_offset, now_ms, offset))
+        if self.segments[0].base_offset > offset:
+            self._start_anew(offset, now_ms)
+            return True
+        while self.active.base_offset > offset:
+            self.logs.delete(self.segments.pop().base_offset)
+        active = self.active
+        active.rolled = None
+        position = active.truncate(offset, self.logs.stored(active.base_offset), now_ms)
+        if position is not None:
+            self.logs.cut(active.base_offset, position)
+        self._end_at(offset)
+        self.log_start_offset = min(self.log_start_offset, offset)
+        return True
+
+    def _start_anew(self, offset: int, now_ms: int) -> None:
+        """Everything deleted, and a new segment (truncateFullyAndStartAt)."""
+        for segment in self.segments:
+            self.logs.delete(segment.base_offset)
+        self.segments.clear()
+        self.log_start_offset = self.log_end_offset = offset
+        self._begin(offset, now_ms)
+
+    def _end_at(self, offset: int) -> None:
+        self.log_end_offset = offset
+        self.active.counters["log_end_offset"] = offset
+        self.epochs.entries = [one for one in self.epochs.entries if one[1] < offset]
+
+    def delete_records(self, offset: int, now_ms: int) -> int:
+        """Moves the start of the log up; how many segments are deleted for that, since the next starts at or below it."""
+        self.log_start_offset = max(self.log_start_offset, offset)
+        count = 0
+        while len(self.segments) > 1 and self.segments[1].base_offset <= self.log_start_offset:
+            gone = self.segments.pop(0)
+            self.logs.delete(gone.base_offset)
+            self.events.append(Event("delete", gone.base_offset, now_ms, self.log_start_offset))
+            count += 1
+        return count
+
+    # ---- the end of a broker's run, and the next one
+
+    def close(self, now_ms: int, *, flushed: bool = True) -> None:
+        """A clean stop: the final time entry, and every file cut to what is in it.
+
+        flushed: as a broker does before it closes its logs, which makes the .timeindex of a segment without a batch (KAFKA-13603).
+        """
+        if flushed or self.active.timeindex.exists:
+            self.active.end()
+        else:
+            self.active.index.trim()
+        self.events.append(Event("close", self.active.base_offset, now_ms))
+
+    def restart(self, now_ms: int, *, recovery_point: int | None = None, config: LogConfig | None = None) -> None:
+        """Opens the log anew after a close, or with a recovery point after an unclean stop, as the loader does.
+
+        config: other settings from now on. CannotLoad where the start ends in an exception; the log stays as it was.
+        """
+        self.config = config or self.config
+        stored = self.stored(self.log_end_offset if recovery_point is None else recovery_point)
+        loading = Loading(stored, recovery_point is None, self.profile)
+        steps = loading.run()
+        failed = next((step for step in steps if step.action == "fail"), None)
+        if failed:
+            raise CannotLoad(failed.error, steps)
+        self._load(loading, now_ms)
+        self.events.append(Event("restart", self.active.base_offset, now_ms))
+
+    def _load(self, loading: Loading, now_ms: int) -> None:
+        """Takes what a load leaves for the log."""
+        files = loading.files()
+        logs = {names.parse_file(name).base_offset: file for name, file in files.items() if name.endswith(".log")}
+        for segment in self.segments:
+            self._keep(segment.base_offset, logs.get(segment.base_offset))
+        self.log_end_offset = loading.log_end_offset()
+        self.segments = []
+        for base_offset in sorted(logs):
+            indexes = (files.get(f"{file_stem(base_offset)}.{kind}") for kind in ("index", "timeindex"))
+            index, timeindex = (None if file is None else file.content() for file in indexes)
+            segment = OpenSegment(base_offset, self.config, now_ms, self._jitter_ms(), index, timeindex)
+            segment.read_log(self.logs.stored(base_offset))
+            self.segments.append(segment)
+        self.active.counters["log_end_offset"] = self.log_end_offset
+        self.active.make_room(self.config)
+        self.log_start_offset = max(self.log_start_offset, self.segments[0].base_offset)
+
+    def _keep(self, base_offset: int, left: StoredFile | None) -> None:
+        if left is None:
+            self.logs.delete(base_offset)
+        else:
+            self.logs.cut(base_offset, left.size_bytes)
+
+    def stored(self, recovery_point: int = 0) -> StoredLog:
+        """The partition directory as it is on disk now."""
+        files = []
+        for segment in self.segments:
+            stem = file_stem(segment.base_offset)
+            files.append(self.logs.stored(segment.base_offset))
+            for kind, file in (("index", segment.index), ("timeindex", segment.timeindex)):
+                if file.exists:
+                    files.append(in_memory(f"{stem}.{kind}", file.content()))
+        return StoredLog(self.partition, tuple(files), self.config, recovery_point, self.log_start_offset)
+
+    def _refuse_without_room(self) -> None:
+        """AbstractIndex asks for room for one entry at least; the offset index is made first."""
+        if self.config.offset_slots < 1 or self.config.time_slots < 1:
+            raise CannotLoad(str(Raised(ILLEGAL_ARGUMENT, f"Invalid max index size: {self.config.segment_index_bytes}")))
+
+
+def _record_offsets(append: np.ndarray, data: bytes | None, position: int) -> list[int]:
+    """The offsets of an append's records; without its bytes as if no batch had a gap."""
+    if data is None:
+        return [offset for row in append for offset in range(int(row["base_offset"]), int(row["last_offset"]) + 1)]
+    offsets = []
+    for size_bytes in append["size_bytes"].tolist():
+        offsets += [one.offset for one in batch_records.of_batch(bytes(memoryview(data)[position : position + size_bytes]))]
+        position += size_bytes
+    return offsets

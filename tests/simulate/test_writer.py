@@ -1,0 +1,179 @@
+"""The writer against Kafka's own: whole histories of a log, byte for byte."""
+
+import base64
+import gzip
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafkaviz import versions
+from kafkaviz.format import offset_index, time_index
+from kafkaviz.simulate.config import LogConfig, log_config, profile
+from kafkaviz.simulate.incoming import INCOMING
+from kafkaviz.simulate.log_bytes import InMemory
+from kafkaviz.simulate.roll import Cause
+from kafkaviz.simulate.writer import CannotLoad, Log
+from tests.simulate.replay_vectors import Replay, histories, incoming
+
+V4_3, V3_9 = profile((4, 3, 1)), profile((3, 9, 0))
+
+
+def differences(found: list[dict]) -> list[str]:
+    return [difference for history in found for difference in Replay(history).run()]
+
+
+def test_some_recorded_histories(data):
+    """One of each step and each exception, of 3.9.0 and of 4.3.1, as leader and as follower."""
+    found = histories(data / "replays.jsonl.gz")
+    assert len(found) > 20 and {one["version"] for one in found} == {"3.9.0", "4.3.1"}
+    assert differences(found) == []
+
+
+def test_every_recorded_history(shared):
+    """All 210 of vectors/replays: files, sizes, hashes, rolls, restarts, crashes, truncations, and Kafka's own exceptions."""
+    found = histories(shared / "vectors" / "replays.jsonl.gz")
+    assert len(found) == 210 and differences(found) == []
+
+
+def test_a_changed_byte_of_a_recording_is_noticed(data):
+    """The comparison itself: one entry more in what was recorded."""
+    history = next(one for one in histories(data / "replays.jsonl.gz") if "final_closed" in one)
+    history["final_closed"]["segments"][-1]["timeindex"]["file_len"] += 12
+    assert len(differences([history])) == 1
+
+
+def test_every_segment_of_an_old_release(shared):
+    """vectors/legacy-segments: 1.1.1 with first-offset keys and 2.0.1, filled by a follower's appends."""
+    found = histories(shared / "vectors" / "legacy-segments.jsonl.gz")
+    assert {one["version"] for one in found} == {"1.1.1", "2.0.1"} and len(found) == 50
+    for one in found:
+        assert old_segment(one) == [], one["id"]
+
+
+def old_segment(recorded: dict) -> list[str]:
+    """What differs of a segment that was filled, and closed."""
+    release, data, at = versions.parse(recorded["version"]), gzip.decompress(base64.b64decode(recorded["log_gz"])), 0
+    config = log_config({"index.interval.bytes": recorded["index_interval_bytes"], "segment.index.bytes": recorded["segment_index_bytes"]})
+    replay, logs = Replay(recorded), InMemory()
+    log = replay.log = Log(config, profile(release), now_ms=0, start_offset=recorded["base_offset"], is_leader=False, logs=logs)
+    replay.logs = logs
+    for number, append in enumerate(recorded["appends"]):
+        size = sum(one[2] for one in append)
+        log.append(incoming(data[at : at + size], number, 0), data[at : at + size])
+        at += size
+    replay.state("open", [recorded["open"] | {"base": recorded["base_offset"]}])
+    log.close(0)
+    replay.state("closed", [recorded["closed"] | {"base": recorded["base_offset"]}])
+    return replay.differences
+
+
+# ---- the published example
+
+
+def batches(sizes: list[int], records: int = 1, step_ms: int = 1, append: list[int] | None = None) -> np.ndarray:
+    """Uncompressed batches of magic 2 of these sizes, their times a step apart; each its own append, if nothing else is said."""
+    rows = np.zeros(len(sizes), INCOMING)
+    rows["size_bytes"], rows["record_count"], rows["magic"], rows["marker"] = sizes, records, 2, -1
+    rows["base_offset"] = np.arange(len(sizes)) * records
+    rows["last_offset"] = rows["deep_offset"] = rows["base_offset"] + records - 1
+    rows["max_timestamp_ms"] = rows["base_timestamp_ms"] = rows["now_ms"] = 1_700_000_000_000 + np.arange(len(sizes)) * step_ms
+    rows["append"] = np.arange(len(sizes)) if append is None else append
+    rows["producer_id"] = -1
+    return rows
+
+
+def test_strimzis_example_comes_out():
+    """Interval 150, index size 300, batches of 119 bytes: the time index is full at 24, offsets 0 to 48, 192 and 288 bytes."""
+    log = Log(LogConfig(index_interval_bytes=150, segment_index_bytes=300), now_ms=0)
+    log.append(batches([119] * 60))
+    first = log.segments[0]
+    assert (log.active.base_offset, first.rolled.cause, first.rolled.found, first.rolled.limit) == (49, Cause.TIME_INDEX_FULL, 24, 24)
+    assert (first.index.file_bytes, first.timeindex.file_bytes) == (192, 288)
+    assert (log.active.index.file_bytes, log.active.timeindex.file_bytes) == (296, 300)
+
+
+@pytest.mark.parametrize(("most", "index", "timeindex"), [(67, 64, 60), (10_485_760, 10_485_760, 10_485_756)])
+def test_an_index_is_made_as_long_as_it_may_grow(most, index, timeindex):
+    """Whole slots alone, of both kinds, and no byte of them is written."""
+    active = Log(LogConfig(segment_index_bytes=most), now_ms=0).active
+    assert (active.index.file_bytes, active.timeindex.file_bytes) == (index, timeindex)
+    assert (active.index.written(), active.timeindex.written()) == (b"", b"")
+
+
+@pytest.mark.parametrize("most", [4, 7, 8, 11])
+def test_an_index_without_room_cannot_be_made(most):
+    """Kafka's words, with the number."""
+    with pytest.raises(CannotLoad, match=f"Invalid max index size: {most}$"):
+        Log(LogConfig(segment_index_bytes=most), now_ms=0)
+
+
+@pytest.mark.parametrize("most", [12, 23])
+def test_a_time_index_of_one_slot_rolls_at_every_append(most):
+    """Its one slot is kept for the end of the segment, so it is always full."""
+    log = Log(LogConfig(segment_index_bytes=most), now_ms=0)
+    log.append(batches([100] * 5))
+    assert [one.base_offset for one in log.segments] == [0, 1, 2, 3, 4]
+    assert {one.rolled.cause for one in log.segments[:-1]} == {Cause.TIME_INDEX_FULL}
+
+
+# ---- the compiled loop beside the rules in plain words
+
+
+def plain_entries(rows: np.ndarray, interval: int, per_append: bool) -> tuple[list, list]:
+    """The entries of one segment without a limit, as §4 of the storage description says it, one batch after another."""
+    offsets, times, counter, position, best = [], [], 0, 0, (-1, 0)
+    groups = {}
+    for row in rows:
+        groups.setdefault(int(row["append"]), []).append(row)
+    for group in groups.values():
+        for unit in [group] if per_append else [[row] for row in group]:
+            for row in unit:
+                if row["max_timestamp_ms"] > best[0]:
+                    best = int(row["max_timestamp_ms"]), int(row["last_offset"])
+            if counter > interval:
+                offsets.append((int(unit[-1]["last_offset"]), position))
+                if best[0] > (times[-1][0] if times else -1):
+                    times.append(best)
+                counter = 0
+            size = sum(int(row["size_bytes"]) for row in unit)
+            counter += size
+            position += size
+    return offsets, times
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(61, 3000), st.integers(-5, 5), st.booleans()), min_size=1, max_size=80), st.sampled_from([0, 100, 4096]),
+    st.booleans(),
+)  # fmt: skip
+def test_the_compiled_loop_is_the_rules(made, interval, per_append):
+    """Random sizes, timestamps that go back, appends of one or many batches."""
+    sizes, steps, joined = zip(*made, strict=True)
+    rows = batches(list(sizes), append=np.cumsum([not one for one in joined]))
+    rows["max_timestamp_ms"] += np.cumsum(steps)
+    log = Log(LogConfig(index_interval_bytes=interval), V3_9 if per_append else V4_3, now_ms=0, is_leader=False)
+    log.append(rows.copy())
+    offsets, times = plain_entries(rows, interval, per_append)
+    assert log.active.index.entries.tolist() == np.array(offsets, offset_index.ENTRY).tolist()
+    assert log.active.timeindex.entries.tolist() == np.array(times, time_index.ENTRY).tolist()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_how_appends_are_handed_over_changes_nothing(data):
+    """One call, or a call an append: the same files, the same rolls."""
+    sizes = data.draw(st.lists(st.integers(61, 900), min_size=1, max_size=60))
+    segment_bytes, room = data.draw(st.integers(900, 5000)), data.draw(st.integers(24, 90))
+    config = LogConfig(segment_bytes=segment_bytes, index_interval_bytes=300, segment_index_bytes=room)
+    together, apart = Log(config, now_ms=0), Log(config, now_ms=0)
+    rows = batches(sizes, step_ms=data.draw(st.integers(0, 3)))
+    together.append(rows.copy())
+    for at in range(len(rows)):
+        apart.append(rows[at : at + 1].copy())
+    assert facts(together) == facts(apart)
+
+
+def facts(log: Log) -> list:
+    return [(one.base_offset, one.log_bytes, one.index.content(), one.timeindex.content(), one.rolled) for one in log.segments]
