@@ -36,6 +36,8 @@ COLOURS = {  # meaning: light, dark
     "cold": ("#7790a8", "#7f9ab5"),
     "cold_soft": ("#edf2f6", "#1a232d"),
     "cold_text": ("#4f6880", "#9db6ce"),
+    "probe": ("#11151c", "#ffffff"),
+    "probe_soft": ("#dfe3e9", "#333d4b"),
     "hit": ("#13824c", "#48c787"),
     "hit_soft": ("#dcf3e6", "#12321f"),
     "hit_text": ("#0f6f40", "#6bd9a0"),

@@ -1,0 +1,199 @@
+"""Which limit rolls a segment at which speed: the time until a roll by each alone, and the lowest of them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from kafkaviz.analyse import limits
+from kafkaviz.analyse.limits import SPEEDS, Load, Stretch
+from kafkaviz.figures import roll_words, theme
+from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.roll import Cause
+from kafkaviz.units import duration, rate
+
+HEIGHT, TOP, BOTTOM, LEFT, RIGHT = 330, 12, 42, 56, 104
+SPANS_S = {"1 s": 1, "1 min": 60, "1 h": 3600, "1 d": 86_400, "1 week": 604_800, "1 year": 31_536_000}
+ROUND_SPEEDS = {"10 B/s": 10, "1 kB/s": 1e3, "100 kB/s": 1e5, "10 MB/s": 1e7}
+LEAST_S, MOST_S = 1, 3.2e8
+LINE_PX = 15
+BELOW = "Time until a roll, by each limit alone. The lowest line decides. Both axes are logarithmic."
+DRAWN = (Cause.SIZE, Cause.TIME, Cause.OFFSET_INDEX_FULL, Cause.TIME_INDEX_FULL)
+
+
+@dataclass(frozen=True)
+class LimitCurvesView:
+    """speeds: bytes a second; seconds: until a roll by each cause; lowest: the least of them; here: speed and seconds of this log."""
+
+    title: str
+    below: str
+    speeds: np.ndarray
+    seconds: dict[Cause, np.ndarray]
+    lowest: np.ndarray
+    here: tuple[float, float] | None
+    stretches: tuple[Stretch, ...]
+
+
+def view(config: LogConfig, load: Load, bytes_per_s: float) -> LimitCurvesView:
+    """bytes_per_s: the speed of the log that is looked at; 0 where it has none."""
+    times = limits.until_roll_s(config, load, SPEEDS)
+    found = limits.stretches(config, load)
+    at = limits.first_limit(limits.until_roll_s(config, load, bytes_per_s))[1][0] if bytes_per_s > 0 else None
+    here = (bytes_per_s, float(at)) if at is not None and SPEEDS[0] < bytes_per_s < SPEEDS[-1] else None
+    seconds = {
+        cause: times[cause] for cause in (*DRAWN, Cause.OFFSET_OVERFLOW) if cause in DRAWN or any(one.cause == cause for one in found)
+    }
+    return LimitCurvesView(_title(found), BELOW, SPEEDS, seconds, limits.first_limit(times)[1], here, found)
+
+
+def _title(found: tuple[Stretch, ...]) -> str:
+    """Up to 290 kB/s time decides, above it size."""
+    names = [roll_words.NAMES[Cause(one.cause)] for one in found]
+    if len(found) == 1:
+        return f"{names[0].capitalize()} decides at every speed"
+    words = f"Up to {rate(found[1].first)} {names[0]} decides, above it {names[1]}"
+    return words if len(found) == 2 else f"{words}, from {rate(found[2].first)} on {names[2]}"
+
+
+def rows(shown: LimitCurvesView) -> list[tuple[str, ...]]:
+    """The figure as a table: a speed, and the time until a roll by each limit, the one that decides first."""
+    every = [place for place in range(0, len(shown.speeds), 20)]
+    return [
+        (rate(float(shown.speeds[place])), _deciding(shown, place), *(_span(float(times[place])) for times in shown.seconds.values()))
+        for place in every
+    ]
+
+
+def _deciding(shown: LimitCurvesView, place: int) -> str:
+    return roll_words.NAMES[min(shown.seconds, key=lambda cause: float(shown.seconds[cause][place]))]
+
+
+def _span(seconds: float) -> str:
+    return "never" if not np.isfinite(seconds) else duration(1000 * seconds)
+
+
+def figure(shown: LimitCurvesView, mode: str) -> go.Figure:
+    """The view in a mode, "light" or "dark"."""
+    ink = theme.colours(mode)
+    chart = go.Figure([_lowest(shown, ink), *_curves(shown, ink), *_here(shown, ink)])
+    chart.update_layout(
+        template=theme.template(mode), height=HEIGHT, margin={"l": LEFT, "r": RIGHT, "t": TOP, "b": BOTTOM},
+        showlegend=False, hovermode="closest",
+        xaxis={"type": "log", "range": np.log10([SPEEDS[0], SPEEDS[-1]]).tolist(), "tickvals": list(ROUND_SPEEDS.values()),
+               "ticktext": list(ROUND_SPEEDS), "ticks": "outside", "ticklen": 5, "tickcolor": ink["line"], "showgrid": False,
+               "showline": False,
+               "zeroline": False, "fixedrange": True, "title": None},
+        yaxis={"type": "log", "range": np.log10([LEAST_S, MOST_S]).tolist(), "tickvals": list(SPANS_S.values()), "ticktext": list(SPANS_S),
+               "ticks": "", "ticklabelstandoff": 8, "showgrid": True, "gridcolor": ink["line"], "showline": False, "zeroline": False,
+               "fixedrange": True, "title": None},
+        annotations=[*_names(shown, ink), _axis_name(ink), *_here_words(shown, ink)], shapes=_here_line(shown, ink),
+    )  # fmt: skip
+    return chart
+
+
+def _lowest(shown: LimitCurvesView, ink: dict[str, str]) -> go.Scatter:
+    look = {"color": ink["probe_soft"], "width": 12}
+    return go.Scatter(x=shown.speeds, y=_seen(shown.lowest), mode="lines", line=look, hoverinfo="skip", name="lowest", opacity=0.95)
+
+
+def _curves(shown: LimitCurvesView, ink: dict[str, str]) -> list[go.Scatter]:
+    found = []
+    for cause, times in shown.seconds.items():
+        is_time = cause == Cause.TIME
+        colour = ink["ink_2" if is_time else roll_words.INKS[cause]]
+        line = {"color": colour, "width": 1.6 if is_time else 2.4, "dash": "5px,4px" if is_time else "solid"}
+        told = [
+            f"{roll_words.NAMES[cause]}: {_span(float(one))} at {rate(float(speed))}"
+            for one, speed in zip(times, shown.speeds, strict=True)
+        ]
+        found.append(
+            go.Scatter(
+                x=shown.speeds, y=_seen(times), mode="lines", line=line, name=roll_words.NAMES[cause], customdata=told,
+                hovertemplate="%{customdata}<extra></extra>",
+            )
+        )  # fmt: skip
+    return found
+
+
+def _seen(times: np.ndarray) -> list[float | None]:
+    """What a log axis can show: a zero lies far below it, what never comes is no line."""
+    return [None if not np.isfinite(one) else max(float(one), LEAST_S / 100) for one in times]
+
+
+def _here(shown: LimitCurvesView, ink: dict[str, str]) -> list[go.Scatter]:
+    if not shown.here:
+        return []
+    marker = {"size": 11, "color": ink["probe"], "line": {"color": ink["raised"], "width": 2}}
+    return [
+        go.Scatter(
+            x=[shown.here[0]], y=[max(LEAST_S, shown.here[1])], mode="markers", marker=marker, name="here", cliponaxis=False,
+            hovertemplate=f"a roll every {_span(shown.here[1])} at {rate(shown.here[0])}<extra></extra>",
+        )
+    ]  # fmt: skip
+
+
+def _here_line(shown: LimitCurvesView, ink: dict[str, str]) -> list[dict]:
+    if not shown.here:
+        return []
+    return [
+        {
+            "type": "line",
+            "x0": shown.here[0],
+            "x1": shown.here[0],
+            "yref": "paper",
+            "y0": 0,
+            "y1": 1,
+            "line": {"color": ink["ink"], "width": 1.5},
+        }
+    ]
+
+
+def _here_words(shown: LimitCurvesView, ink: dict[str, str]) -> list[dict]:
+    if not shown.here:
+        return []
+    is_left = shown.here[0] < 300
+    place = {"x": float(np.log10(shown.here[0])), "xanchor": "left" if is_left else "right", "xshift": 7 if is_left else -7}
+    words = f"<b>here, {rate(shown.here[0])}</b>"
+    return [
+        place
+        | {
+            "text": words,
+            "yref": "paper",
+            "y": 1,
+            "yanchor": "top",
+            "yshift": 3,
+            "showarrow": False,
+            "font": {"size": 12, "color": ink["ink"]},
+        }
+    ]
+
+
+def _names(shown: LimitCurvesView, ink: dict[str, str]) -> list[dict]:
+    """Each curve's name at its right end; names that would meet move apart."""
+    tall = HEIGHT - TOP - BOTTOM
+    span = np.log10(MOST_S / LEAST_S)
+
+    def height(times: np.ndarray) -> float:
+        at = times[-1] if np.isfinite(times[-1]) else MOST_S
+        return float(np.clip(tall * (1 - np.log10(max(at, 1e-9) / LEAST_S) / span), 6, tall - 2))
+
+    ends = sorted(([height(times), cause] for cause, times in shown.seconds.items()), key=lambda one: one[0])
+    for place in range(1, len(ends)):
+        ends[place][0] = max(ends[place][0], ends[place - 1][0] + LINE_PX)
+    for place in range(len(ends) - 1, -1, -1):
+        below = ends[place + 1][0] - LINE_PX if place + 1 < len(ends) else tall
+        ends[place][0] = min(ends[place][0], below)
+    look = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 8, "yref": "paper", "yanchor": "middle", "showarrow": False}
+    return [
+        look | {"text": f"<b>{roll_words.NAMES[cause]}</b>", "y": 1 - at / tall, "font": {"size": 12, "color": ink[_name_ink(cause)]}}
+        for at, cause in ends
+    ]
+
+
+def _name_ink(cause: Cause) -> str:
+    return "ink_2" if roll_words.INKS[cause] == "ink" else f"{roll_words.INKS[cause]}_text"
+
+
+def _axis_name(ink: dict[str, str]) -> dict:
+    place = {"xref": "paper", "x": 1, "xanchor": "right", "yref": "paper", "y": 0, "yanchor": "top", "yshift": -24, "showarrow": False}
+    return place | {"text": "bytes written to the partition", "font": {"size": 12, "color": ink["ink_3"]}}
