@@ -1,0 +1,107 @@
+"""The real Kafka at the other end of a pipe: a Java process a release, asked one JSON object a line."""
+
+import base64
+import gzip
+import json
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+BUILD = HERE.parents[1] / "build" / "kafka"
+RELEASES = ("4.3.1", "3.9.0")
+TOOLS = ("mvn", "java", "javac")
+JAVA = ("java", "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-ea:org.apache.kafka...")
+
+
+def missing_tool() -> str | None:
+    """The first program this needs that the machine has not."""
+    return next((tool for tool in TOOLS if shutil.which(tool) is None), None)
+
+
+def class_path(release: str) -> str:
+    """The jars of that release, fetched by Maven once, and the harness compiled against them."""
+    classes = BUILD / release
+    listed = BUILD / f"{release}.classpath"
+    sources = sorted([*(HERE / "src" / "common").glob("*.java"), *(HERE / "src" / release).glob("*.java")])
+    if _older(listed, [HERE / "pom.xml"]):
+        BUILD.mkdir(parents=True, exist_ok=True)
+        subprocess.run(_maven(release, listed), check=True)
+    if _older(classes / ".compiled", [*sources, listed]):
+        shutil.rmtree(classes, ignore_errors=True)
+        classes.mkdir()
+        subprocess.run(["javac", "-nowarn", "-d", str(classes), "-cp", listed.read_text(), *map(str, sources)], check=True)
+        (classes / ".compiled").touch()
+    return f"{classes}:{listed.read_text()}"
+
+
+def _maven(release: str, listed: Path) -> list[str]:
+    repository = f"-Dmaven.repo.local={BUILD / '.m2'}"
+    goal = ["dependency:build-classpath", f"-Dkafka.version={release}", f"-Dmdep.outputFile={listed}"]
+    return ["mvn", "-q", "-B", repository, "-f", str(HERE / "pom.xml"), *goal]
+
+
+def _older(made: Path, sources: list[Path]) -> bool:
+    return not made.exists() or any(source.stat().st_mtime > made.stat().st_mtime for source in sources)
+
+
+class Kafka:
+    """A running harness of one release; `with Kafka(release) as kafka: kafka.replay(history)`."""
+
+    def __init__(self, release: str):
+        self.release = release
+        self._temporary = tempfile.TemporaryDirectory(prefix="kafkaviz-kafka-")
+        command = [*JAVA, f"-Djava.io.tmpdir={self._temporary.name}", "-cp", class_path(release), "Harness"]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self) -> "Kafka":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.stdin.close()
+        self._process.kill()
+        self._process.wait()
+        self._process.stdout.close()
+        self._temporary.cleanup()
+
+    def ask(self, question: dict) -> dict:
+        self._process.stdin.write(json.dumps(question) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"Kafka {self.release} ended with status {self._process.wait(timeout=10)} on {question['ask']}")
+        answer = json.loads(line)
+        if "harness_error" in answer:
+            raise RuntimeError(f"the harness of Kafka {self.release}: {answer['harness_error']}")
+        return answer
+
+    def replay(self, history: dict) -> dict:
+        """`history` as a line of replays.jsonl.gz, its answers left out or not; the answers come back in the same form."""
+        return self.ask({"ask": "replay", **history})
+
+    def recover(self, log: bytes, base_offset: int, settings: dict) -> dict:
+        return self.ask({"ask": "recover", "log_gz": zipped(log), "base_offset": base_offset, "settings": settings})
+
+    def load(self, folder: Path, settings: dict, log_start: int, now_ms: int) -> dict:
+        """Opens the directory as a broker does after a clean stop (which may change it), reads every record, and closes it."""
+        return self.ask({"ask": "load", "dir": str(folder), "settings": settings, "log_start": log_start, "now": now_ms})
+
+    def dump(self, *args: str) -> dict:
+        return self.ask({"ask": "dump", "args": list(args)})
+
+
+def zipped(data: bytes) -> str:
+    return base64.b64encode(gzip.compress(data, mtime=0)).decode()
+
+
+def unzipped(text: str) -> bytes:
+    return gzip.decompress(base64.b64decode(text))
+
+
+def content(file: dict | None) -> bytes | None:
+    """An index file as the harness tells it: the zeros at its end are left out there."""
+    if file is None:
+        return None
+    data = bytes.fromhex(file["hex"]) if "hex" in file else unzipped(file["gz"])
+    return data + bytes(file["file_len"] - len(data))
