@@ -5,12 +5,13 @@ above the recovery point are recovered first; so is, in either, a segment withou
 and up to Kafka 2.2 one with any index that does.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from kafkaviz import versions
 from kafkaviz.analyse.infer.version import assumed_version
 from kafkaviz.errors import CannotOpen, CorruptBytes
-from kafkaviz.format import names, txn_index
+from kafkaviz.format import names
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
@@ -19,7 +20,10 @@ from kafkaviz.search import served as serving
 from kafkaviz.search.bounds import READ_UNCOMMITTED
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.profile import profile
-from kafkaviz.search.served import ServedFile, ServedLog
+from kafkaviz.search.served import ON_DISK, RECOVERED, ServedFile, ServedLog
+from kafkaviz.simulate.config import Profile
+from kafkaviz.simulate.config import profile as start_profile
+from kafkaviz.simulate.index_check import distrust
 
 MOST_BYTES = 2**31 - 1  # room in an index: what keeps a start from succeeding keeps no one from reading
 
@@ -58,7 +62,7 @@ def served(partition: Partition, version: str | None = None, as_is: bool = False
 
 
 def needs_recovery(partition: Partition, release: tuple[int, ...] | None = None) -> bool:
-    """Whether a start of that release, by default as assumed, would change what a search reads.
+    """Whether a start of that release, by default as assumed, would look into a .log, and may change what a search reads.
 
     Never of a directory without the files of a broker around it.
     """
@@ -66,50 +70,44 @@ def needs_recovery(partition: Partition, release: tuple[int, ...] | None = None)
     around = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values())
     if not any((root / name).exists() for name in around):
         return False
-    return not (root / CLEAN_SHUTDOWN).exists() or any(map(_fails_its_check, partition.live)) or _fails_old_check(partition, release)
-
-
-def _fails_its_check(segment: Segment) -> bool:
-    """LogSegment.sanityCheck, from 2.3 on."""
-    if not segment.index:
-        return True
-    try:
-        txn_index.check(segment.txn_index, segment.base_offset)
-    except CorruptBytes:
-        return True
-    return False
-
-
-def _fails_old_check(partition: Partition, release: tuple[int, ...] | None) -> bool:
-    """What sanityCheck looked at besides up to 2.2."""
-    from kafkaviz.simulate.config import IndexConfig
-    from kafkaviz.simulate.config import profile as start_profile
-
     of = start_profile(release or versions.parse(assumed(partition)))
-    if not of.checks_indexes:
-        return False
-    from kafkaviz.analyse.restart import Log, stored
-    from kafkaviz.simulate.directory import Directory
-    from kafkaviz.simulate.index_check import old_fault
+    return not (root / CLEAN_SHUTDOWN).exists() or any(_is_distrusted(one, of) for one in partition.live)
 
-    directory = Directory(stored(Log(partition, IndexConfig())))
-    return any(old_fault(directory, one.base_offset, of) for one in partition.live)
+
+def _is_distrusted(segment: Segment, of: Profile) -> bool:
+    of_kind = serving.of_segment(segment)
+    try:
+        return distrust(lambda kind: getattr(of_kind, kind), segment.base_offset, of) is not None
+    except CorruptBytes:  # the start ends there
+        return True
+
+
+def recovered_words(names: Sequence[str]) -> str:
+    """That some files are shown as recovery would leave them, "" where there are none; names: of all of them."""
+    if not names:
+        return ""
+    stems, kinds = zip(*(name.split(".") for name in names), strict=True)
+    told = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} files more"
+    if len(names) > 1 and len(set(stems)) == 1:
+        told = f"the .{', .'.join(kinds[:-1])} and .{kinds[-1]} of {stems[0]}"
+    verb, them, lie = ("is", "it", "it lies") if len(names) == 1 else ("are", "them", "they lie")
+    return f"{told} {verb} read as the recovery of the next start would leave {them}, not as {lie} on disk"
 
 
 def _recovered(partition: Partition, release: versions.Release) -> ServedLog:
     from kafkaviz.analyse.restart import Log, configs, stored
     from kafkaviz.log.settings import open_settings
-    from kafkaviz.simulate.config import profile as start_profile
     from kafkaviz.simulate.loading import Loading
 
     broker = open_broker(partition.path)
     config = replace(configs(open_settings(broker, release))(partition), segment_index_bytes=MOST_BYTES)
     known = partition.checkpoints
-    loading = Loading(stored(Log(partition, config, known.recovery_point or 0, known.log_start or 0)), broker.clean, start_profile(release))
+    log = stored(Log(partition, config, known.recovery_point or 0, known.log_start or 0))
+    loading, on_disk = Loading(log, broker.clean, start_profile(release)), {one.name: one for one in log.files}
     loading.run()
     snapshots = {found.name: serving.of_file(found) for found in partition.snapshots.values()}
-    files = {
-        name: ServedFile(name, one.size_bytes, one.opened, one.modified_ms, str(partition.path / name))
-        for name, one in loading.files().items()
-    }
+    files = {}
+    for name, one in loading.files().items():
+        source = ON_DISK if one is on_disk.get(name) else RECOVERED
+        files[name] = ServedFile(name, one.size_bytes, one.opened, one.modified_ms, str(partition.path / name), source)
     return serving.of_files(partition.directory, files | snapshots, known.log_start)

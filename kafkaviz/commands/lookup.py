@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from kafkaviz.commands.printing import output
@@ -60,6 +61,7 @@ def _in_log(args: argparse.Namespace) -> int:
 
     of = profile(args.kafka_version, args.search)
     log = lookup_paths.open_log(args.path, args.kafka_version, args.as_is)
+    _say_recovered(log.recovered)
     found = lookup(log, of, args.offset, args.timestamp, args.isolation)
     if args.json:
         from kafkaviz.search.lookup_object import as_object
@@ -84,6 +86,7 @@ def _in_index(args: argparse.Namespace) -> int:
         raise KafkavizError(f"{args.path.name} is searched for {'a timestamp in milliseconds' if is_time else 'an offset'}")
     of = profile(args.kafka_version, args.search)
     directory, segment = lookup_paths.open_index(args.path, args.kafka_version, args.as_is)
+    _say_recovered([name for name in segment.recovered if name == args.path.name])
     found = (index.find_time if is_time else index.find_offset)(segment, target, of)
     answer = index.time_entry_of(found, segment) if is_time else found.entry or (segment.base_offset, 0)
     if args.json:
@@ -95,6 +98,14 @@ def _in_index(args: argparse.Namespace) -> int:
 
         output.say(index_words(found, answer, of))
     return 0
+
+
+def _say_recovered(names: Sequence[str]) -> None:
+    """On stderr, that bytes are shown under the name of a file that holds others."""
+    from kafkaviz.analyse.lookups import recovered_words
+
+    if names:
+        print(f"kafkaviz: {recovered_words(names)}; --as-is reads those", file=sys.stderr)
 
 
 def _offset(text: str) -> int:

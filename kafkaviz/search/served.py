@@ -20,17 +20,23 @@ from kafkaviz.search.batches import LogReader, Read
 from kafkaviz.units import file_stem
 
 NO_TIMESTAMP = -1
+ON_DISK, RECOVERED = "disk", "recovered"
 
 
 @dataclass(frozen=True)
 class ServedFile:
-    """A file: opened is a context manager that gives read(position, buffer) while it is open."""
+    """A file: opened is a context manager that gives read(position, buffer) while it is open.
+
+    path: for messages; the name where there is no more to say. source: "disk" where these are the bytes that lie there, "recovered"
+    where a start would leave others under this name.
+    """
 
     name: str
     size_bytes: int
     opened: Callable[[], AbstractContextManager[Read]]
     modified_ms: int = 0
-    path: str = ""  # for messages; the name where there is no more to say
+    path: str = ""
+    source: str = ON_DISK
 
     def content(self, position: int = 0, size_bytes: int | None = None) -> bytes:
         """A stretch of its bytes, by default all; fewer where it ends."""
@@ -67,6 +73,12 @@ class ServedSegment:
     def size_bytes(self) -> int:
         """Of the .log."""
         return self.log.size_bytes
+
+    @property
+    def recovered(self) -> tuple[str, ...]:
+        """The names of its files that hold other bytes than those on disk."""
+        files = (self.log, self.index, self.timeindex, self.txnindex)
+        return tuple(one.name for one in files if one and one.source == RECOVERED)
 
     def file_name(self, kind: str) -> str:
         """The name of its index or timeindex, whether there is one or not."""
@@ -129,6 +141,11 @@ class ServedLog:
     def log_start_offset(self) -> int:
         """The larger of the checkpointed log start and the first base offset."""
         return max(self.segments[0].base_offset, self.checkpointed_start or 0)
+
+    @property
+    def recovered(self) -> tuple[str, ...]:
+        """The names of the files that hold other bytes than those on disk."""
+        return tuple(name for one in self.segments for name in one.recovered)
 
     @property
     def active(self) -> ServedSegment:

@@ -1,39 +1,64 @@
 """Which indexes a load does not believe: of Kafka 4.3.1 the transaction index alone, up to 2.2 all three (KAFKA-7283).
 
-As sanityCheck of TransactionIndex, OffsetIndex and TimeIndex. An index that is wrong and passes is followed blindly.
+As LogSegment.sanityCheck, and those of TransactionIndex, OffsetIndex and TimeIndex. An index that is wrong and passes is followed
+blindly. What is asked for here are the bytes of one segment, wherever they lie: a load asks for them, and so does a lookup that
+wants to know whether a load would change what it reads.
 """
 
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import txn_index
-from kafkaviz.simulate import way_outs
+from kafkaviz.format import offset_index, time_index, txn_index
 from kafkaviz.simulate.config import Profile
-from kafkaviz.simulate.directory import INDEXES, Directory
-from kafkaviz.simulate.recovery import Raised
-
-KAFKA = "org.apache.kafka.common.KafkaException"
 
 
-def index_fault(directory: Directory, base: int, of: Profile) -> str | None:
-    """What CorruptIndexException would say of a segment's indexes, or None; a version it does not know ends the load."""
-    file = directory.get(base, "txnindex")
-    if file:
-        entries = txn_index.parse(file.content())
-        try:
-            txn_index.readable(entries)
-        except CorruptBytes as fault:
-            words = fault.what.replace(",", f" in transaction index {directory.name}/{file.name},", 1)
-            directory.fail(base, "index-corrupt", Raised(KAFKA, words), file.name, way_outs.TXN_INDEX)
-        try:
-            txn_index.check(entries, base)
-        except CorruptBytes as fault:
-            return f"{file.name}: {fault.what}"
-    return old_fault(directory, base, of) if of.checks_indexes else None
+class IndexFile(Protocol):
+    """A file and its bytes."""
+
+    name: str
+    size_bytes: int
+
+    def content(self) -> bytes:
+        """All of them."""
 
 
-def old_fault(directory: Directory, base: int, of: Profile) -> str | None:
+Get = Callable[[str], IndexFile | None]  # "index", "timeindex" or "txnindex" of a segment, None where there is no such file
+
+
+class Distrust(NamedTuple):
+    """Why the indexes of a segment are built anew: its cause, as a Step names it, and in words."""
+
+    cause: str
+    why: str
+
+
+def distrust(get: Get, base: int, of: Profile) -> Distrust | None:
+    """Why a load recovers the segment of this base offset though it was flushed, or None.
+
+    A time index that is missing is no reason: an empty one is made. CorruptBytes in Kafka's words for a .txnindex of a version that
+    it does not know, which ends the load.
+    """
+    if not get("index"):
+        return Distrust("index-missing", "its .index is missing")
+    fault = _txn_fault(get("txnindex"), base) or (_old_fault(get, of) if of.checks_indexes else None)
+    return Distrust("index-corrupt", fault) if fault else None
+
+
+def _txn_fault(file: IndexFile | None, base: int) -> str | None:
+    entries = txn_index.parse(file.content() if file else b"")
+    txn_index.readable(entries)
+    try:
+        txn_index.check(entries, base)
+    except CorruptBytes as fault:
+        return f"{file.name}: {fault.what}"
+    return None
+
+
+def _old_fault(get: Get, of: Profile) -> str | None:
     """The checks of the offset and the time index up to Kafka 2.2; an index that is missing has none."""
-    for kind in ("index", "timeindex"):
-        file, layout = directory.get(base, kind), INDEXES[kind]
+    for kind, layout in (("index", offset_index), ("timeindex", time_index)):
+        file = get(kind)
         if not file:
             continue
         entries = layout.parse(file.content())

@@ -6,15 +6,17 @@ a Step, and what the loader would find afterwards is kept beside them (directory
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import NoReturn
 
+from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint, names
 from kafkaviz.format.walk import Walk
 from kafkaviz.simulate import recovery, small_files, way_outs
 from kafkaviz.simulate.config import Profile
 from kafkaviz.simulate.directory import INDEXES, Directory, Failed
 from kafkaviz.simulate.epochs import Epoch, LeaderEpochs
-from kafkaviz.simulate.index_check import index_fault
+from kafkaviz.simulate.index_check import distrust
 from kafkaviz.simulate.leftovers import put_away, put_swaps_in_place
 from kafkaviz.simulate.log_end import CORRUPT_RECORD, end_of, refuse_corrupt
 from kafkaviz.simulate.producers import ProducerState, SnapshotFiles, remove_strays
@@ -26,6 +28,7 @@ from kafkaviz.simulate.transactions import OpenTransactions, TransactionFault
 from kafkaviz.units import file_stem
 
 OnRecovered = Callable[[str, int, Recovered], None]  # told of each recovered segment: directory, base offset
+KAFKA = "org.apache.kafka.common.KafkaException"
 SMALL_BYTES = 16 << 20  # of a file that holds some lines
 ROUNDS = 1000  # of splitting; each splits off a segment, so only a wrong reading of the bytes would need more
 
@@ -118,15 +121,18 @@ class Loading:
 
     def _check(self, base: int) -> None:
         """Whether a segment's indexes may be used as they are (LogSegment.sanityCheck)."""
-        if not self._directory.get(base, "index"):
-            self._recover(base, "index-missing", "its .index is missing", caught=False)
-            return
-        if not self._directory.get(base, "timeindex"):
+        get = partial(self._directory.get, base)
+        if get("index") and not get("timeindex"):
             why = "it is missing; an empty one is made, and nothing is put into it"
             self._directory.put(base, "timeindex", b"", "timeindex-missing", why)
-        fault = index_fault(self._directory, base, self._profile)
-        if fault:
-            self._recover(base, "index-corrupt", fault, caught=False)
+        try:
+            found = distrust(get, base, self._profile)
+        except CorruptBytes as fault:
+            name = get("txnindex").name
+            words = fault.what.replace(",", f" in transaction index {self._directory.name}/{name},", 1)
+            self._directory.fail(base, "index-corrupt", Raised(KAFKA, words), name, way_outs.TXN_INDEX)
+        if found:
+            self._recover(base, found.cause, found.why, caught=False)
 
     def _splitting(self, phase: Callable[[], None]) -> None:
         """A phase of the load, begun again whenever it comes upon a segment that must be split."""

@@ -13,7 +13,7 @@ import kafkaviz as kv
 from kafkaviz import versions
 from kafkaviz.analyse import lookup_paths
 from kafkaviz.analyse.health import check
-from kafkaviz.analyse.lookups import needs_recovery, served
+from kafkaviz.analyse.lookups import needs_recovery, recovered_words, served
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.archive import opened
 from kafkaviz.log.broker import Broker, open_broker
@@ -21,6 +21,7 @@ from kafkaviz.search import by_time
 from kafkaviz.search.bounds import READ_UNCOMMITTED, bounds_of
 from kafkaviz.search.lookup import Lookup, by_offset, by_timestamp
 from kafkaviz.search.profile import profile
+from kafkaviz.search.served import ON_DISK, RECOVERED
 
 VERSIONS = {
     "kafka-2.8.2-legacy": "2.8.2", "kafka-3.9.0-follower": "3.9.0", "kafka-3.9.0-leader": "3.9.0", "kafka-4.3.1-clean": "4.3.1",
@@ -133,6 +134,22 @@ def test_an_unclean_directory_is_read_as_recovery_leaves_it(killed):
     assert recovered.searches[0].found.entries == len(partition.active.offset_index)
     assert as_is.searches[0].found.entries == partition.active.offset_slots.slots
     assert recovered.record == as_is.record
+    log = served(partition)
+    stem = partition.active.name
+    assert set(log.recovered) == {f"{stem}.{kind}" for kind in ("log", "index", "timeindex")}
+    assert log.active.log.source == RECOVERED and not served(partition, as_is=True).recovered
+    told = f"the .log, .index and .timeindex of {stem} are read as the recovery of the next start would leave them, not as they lie on disk"
+    assert recovered_words(log.recovered) == told and recovered_words(()) == ""
+    assert recovered_words(["1.log"]) == "1.log is read as the recovery of the next start would leave it, not as it lies on disk"
+    assert recovered_words(["1.log", "1.index", "2.log"]).startswith("1.log and 2 files more are read")
+
+
+def test_of_a_whole_log_recovery_leaves_the_log(killed):
+    """Only what it would write anew goes by the name of a file that holds other bytes."""
+    logs = [served(one) for one in open_broker(killed).partitions if one.live]
+    whole = [log for log in logs if log.active.log.source == ON_DISK]
+    assert whole and len(whole) < len(logs)
+    assert {tuple(name.partition(".")[2] for name in log.active.recovered) for log in whole} == {("index", "timeindex")}
 
 
 def test_a_partition_by_itself_is_read_as_it_is(killed, tmp_path):

@@ -217,3 +217,13 @@ def test_every_fetch_is_told_and_the_segment_of_the_record(clean, capsys):
     out = capsys.readouterr().out
     position = told(capsys, clean / "refunds-0", "--offset", 55)["record"]["batch_position"]
     assert out.count("fetch     from offset") == 2 and f"the batch at byte {position} of {1:020}.log" in out
+
+
+def test_recovered_bytes_are_named(killed, clean, capsys):
+    """On stderr, since they go by the names of files that hold others; --as-is reads those."""
+    directory = killed / "weblogs-0"
+    index = max(directory.glob("*.index"))
+    for arguments, names in (((directory,), 2), ((index,), 1), ((directory, "--as-is"), 0), ((clean / "orders-0",), 0)):
+        assert main(["lookup", *map(str, arguments), "--offset", "100"]) == 0
+        err = capsys.readouterr().err
+        assert err.count(".index") + err.count(".timeindex") == names and ("read as the recovery of the next start would leave" in err) == bool(names)
