@@ -102,7 +102,8 @@ def _message(key: str, asked: str, _health: "Health") -> dict:
             return file.read(broker.path / name, position, length)
         return b""
 
-    return drawn.message(drawn.view(_health.findings, _health.restart, logs, read, len(broker.partitions)), f"{key} {asked}")
+    shown = drawn.view(_health.findings, _health.restart, logs, read, len(broker.partitions), _health.retention)
+    return drawn.message(shown, f"{key} {asked}")
 
 
 def main() -> None:

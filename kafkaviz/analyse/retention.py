@@ -256,8 +256,14 @@ def reason(log: LogRetention, one: Kept) -> str:
             return f"until {_when(one.gone_ms)}, {waits} longer than by itself: it waits for segment {group(one.blocked_by)}{more}"
         case "bytes":
             return f"until {size(one.more_bytes)} more are written"
+        case "high-watermark":
+            return f"goes once the high watermark is above it{f': too old since {_when(one.until_ms)}' if _is_old_at(log, one) else ''}"
         case state:
             return f"kept: {HELD[state]}"
+
+
+def _is_old_at(log: LogRetention, one: Kept) -> bool:
+    return one.until_ms is not None and log.now_ms > one.until_ms
 
 
 def _due_words(log: LogRetention, one: Kept) -> str:
@@ -278,7 +284,7 @@ def headline(logs: Sequence[LogRetention]) -> str:
     due, behind = sum(one.is_due for one in every), sum(one.state == "behind" and one.gone_ms - one.until_ms > DAY_MS for one in every)
     waits = f", and {group(behind)} wait{'s' if behind == 1 else ''} for an older one" if behind else ""
     taken = f"would delete {group(due)} of {counted(len(every))}" if due else f"would delete none of {counted(len(every))}"
-    return f"A pass at {_when(logs[0].now_ms)}, when the broker wrote last, {taken}{waits}"
+    return f"Retention at {_when(logs[0].now_ms)}, when the broker wrote last, {taken}{waits}"
 
 
 def counted(count: int) -> str:

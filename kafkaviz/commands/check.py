@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz.commands.printing import output
+from kafkaviz.commands.rebuild import setting
 
 if TYPE_CHECKING:
     from kafkaviz.analyse.health import Finding, Health
@@ -29,6 +30,8 @@ offset, state, until_ms, gone_ms, blocked_by, more_bytes}]}, the three settings 
 now_ms does: log-start, size and time delete the segment; until, behind (an older segment), bytes, unlimited, compacted, high-watermark,
 empty and unknown keep it.
 
+--set takes names of topic settings, or the broker's log... names; a value that was typed counts for every topic.
+
 Example: kafkaviz check /var/lib/kafka/data --fail-on warning"""
 
 
@@ -44,6 +47,10 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("path", metavar="PATH", type=Path, help="a broker or partition directory, or a .tar, .tar.gz or .zip of one")
     parser.add_argument("--kafka-version", metavar="V", help="the release that reads the directory, such as 4.3.1 (default: by its traces)")
+    parser.add_argument(
+        "--set", metavar="NAME=VALUE", dest="typed", action="append", default=[], type=setting,
+        help="a setting that the directory does not tell, such as log.retention.ms=-1; may be repeated",
+    )  # fmt: skip
     parser.add_argument("--fail-on", choices=list(FAIL_ON), default="error", help="the least severity of exit status 1 (default: error)")
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
     parser.set_defaults(run=run)
@@ -51,12 +58,14 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Checks the directory and prints what was found."""
-    from kafkaviz.analyse.health import check
+    from kafkaviz.analyse.health import assumed_version, check
     from kafkaviz.analyse.health_object import as_object
     from kafkaviz.log.broker import open_broker
+    from kafkaviz.log.settings import open_settings
 
-    progress = _Progress()
-    health = check(open_broker(args.path), args.kafka_version, watch=progress.show)
+    progress, broker = _Progress(), open_broker(args.path)
+    typed = open_settings(broker, assumed_version(broker, args.kafka_version).version, dict(args.typed)) if args.typed else None
+    health = check(broker, args.kafka_version, settings=typed, watch=progress.show)
     progress.clear()
     if args.json:
         output.say_json(as_object(health))

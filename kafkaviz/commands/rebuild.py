@@ -41,7 +41,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument("path", metavar="PATH", type=Path, help="a partition directory, a .tar, .tar.gz or .zip of one, or a .log")
     parser.add_argument("--out", metavar="OUT", required=True, type=_folder, help="the folder to write into; made if it is not there")
     parser.add_argument(
-        "--set", metavar="NAME=VALUE", dest="typed", action="append", default=[], type=_setting, help="a setting; may be repeated"
+        "--set", metavar="NAME=VALUE", dest="typed", action="append", default=[], type=setting, help="a setting; may be repeated"
     )
     parser.add_argument("--kafka-version", metavar="V", help="the release that recovers (default: by the directory's traces)")
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _setting(text: str) -> tuple[str, str]:
+def setting(text: str) -> tuple[str, str]:
     """NAME=VALUE in two."""
     name, equals, value = text.partition("=")
     if not equals or not name:

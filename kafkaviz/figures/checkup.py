@@ -1,4 +1,4 @@
-"""Health as it is shown: will the broker start and what will that do, and all findings with their bytes.
+"""Health as it is shown: will the broker start and what will that do, all findings with their bytes, and what keeps each segment.
 
 One value for the whole page: figures.checkup.view works it out, message packs it for ui/components/findings.
 """
@@ -11,7 +11,9 @@ from kafkaviz import units
 from kafkaviz.analyse import outlook
 from kafkaviz.analyse.finding import CODES, ERROR, INFO, SEVERITIES, Finding
 from kafkaviz.analyse.outlook import Outlook, counted, number
-from kafkaviz.figures import segment_bytes
+from kafkaviz.analyse.retention import LogRetention
+from kafkaviz.figures import checkup_tables, segment_bytes
+from kafkaviz.figures.checkup_tables import Table
 from kafkaviz.format import names
 from kafkaviz.simulate.restart import Restart, Step
 from kafkaviz.simulate.steps import RECOVERED
@@ -100,19 +102,23 @@ class View(NamedTuple):
     strip: Strip | None
     counts: Mapping[str, int]
     items: tuple[Item, ...]
+    steps: Table | None = None  # of the start
+    retention: Table | None = None
 
 
 def view(
-    findings: Sequence[Finding], restart: Restart | None, log_bytes: Mapping[tuple[str, int], int], read: Read, logs: int
+    findings: Sequence[Finding], restart: Restart | None, log_bytes: Mapping[tuple[str, int], int], read: Read, logs: int,
+    kept: Sequence[LogRetention] = (),
 ) -> View:
     """All that the page shows. log_bytes: the size of each .log by its directory and base offset; read: for the dumps.
 
-    restart: None where it cannot be foretold. logs: how many the broker has, those without a .log too.
+    restart: None where it cannot be foretold. logs: how many the broker has, those without a .log too. kept: by retention.
     """
     counted = {severity: sum(one.severity == severity for one in findings) for severity in SEVERITIES}
+    told = items(findings, read), checkup_tables.steps(restart), checkup_tables.kept(kept)
     if restart is None:
-        return View(UNKNOWN, None, counted, items(findings, read))
-    return View(verdict(findings, restart, logs), strip(restart, log_bytes), counted, items(findings, read))
+        return View(UNKNOWN, None, counted, *told)
+    return View(verdict(findings, restart, logs), strip(restart, log_bytes), counted, *told)
 
 
 # ---- the verdict
@@ -307,7 +313,9 @@ def message(shown: View, key: str) -> dict:
         "strip": shown.strip and {**shown.strip._asdict(), "bars": [bar._asdict() for bar in shown.strip.bars]},
         "counts": dict(shown.counts),
         "items": [{**item._asdict(), "members": [_sent(one) for one in item.members]} for item in shown.items],
-    }
+        **{name: table and {**table._asdict(), "rows": [row._asdict() for row in table.rows]}
+           for name, table in (("steps", shown.steps), ("retention", shown.retention))},
+    }  # fmt: skip
 
 
 def _sent(one: Member) -> dict:

@@ -96,6 +96,24 @@ def test_a_refusing_start_says_why(clean, tmp_path, capsys):
     assert "WILL FAIL" in out and "Found directory old stuff" in out and "directory-name-bad" in out
 
 
+def test_a_setting_that_the_directory_does_not_tell_is_typed(clean, capsys):
+    """The sample ran with log.retention.ms=-1 in a server.properties that is not there; then retention.bytes alone counts."""
+    main(["check", str(clean), "--json", "--set", "log.retention.ms=-1"])
+    found = {one["partition"]: one for one in json.loads(capsys.readouterr().out)["retention"]}
+    assert found["weblogs-0"]["retention_ms"] == {"value": -1, "source": "log.retention.ms, as typed"}
+    assert [one["state"] for one in found["weblogs-0"]["segments"]] == ["bytes", "bytes"]
+    assert {one["state"] for one in found["orders-0"]["segments"]} == {"unlimited"}
+    assert main(["check", str(clean), "--set", "log.retention.ms=-2"]) == 2
+
+
+def test_the_words_say_what_keeps_the_segments(damaged, capsys):
+    """By which settings, and which go first."""
+    main(["check", str(damaged)])
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Retention at 2026-11-21 " in out and "wait for an older one" in out and "retention.ms 7 d (default of Kafka 4.3)" in out
+    assert "metrics-0 segment 1201: 1970-01-01 00:00:00.000, a slot of the .timeindex that was never written: goes" in out
+
+
 def test_nothing_is_changed(damaged):
     """Names, sizes and times are what they were."""
     def state():

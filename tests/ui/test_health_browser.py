@@ -119,3 +119,15 @@ def test_a_command_in_a_next_step_is_written_as_one(findings):
     """Without the backticks around it."""
     findings.locator(".fi", has_text="bookings-0 858.index").click()
     assert findings.locator(".det code").inner_text() == "kafkaviz rebuild" and "`" not in findings.locator(".det").inner_text()
+
+
+def test_the_tables_show_more_when_asked(findings):
+    """The steps that every start may do, and the other segments; a segment's name leads to it."""
+    steps, kept = findings.locator(".doing tbody tr"), findings.locator(".keeping tbody tr")
+    before = steps.count(), kept.count()
+    findings.locator(".doing .btn").click()
+    findings.locator(".keeping .btn").click()
+    assert steps.count() > before[0] and kept.count() > before[1] == 6
+    assert findings.locator(".keeping .figt").inner_text().startswith("Retention at 2026-11-21 ")
+    findings.locator(".keeping td a", has_text="metrics-0 1\u202f201").click()
+    findings.wait_for_url("**/segment?*segment=1201*")

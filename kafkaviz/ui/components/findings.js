@@ -16,6 +16,7 @@ export default function ({ parentElement: root, data }) {
   const watch = new ResizeObserver(shown);
   watch.observe(root.host);
   shown(); filters(m); list(m); detail(m);
+  table(m, 'doing', data.steps); table(m, 'keeping', data.retention);
   m.$('fl').onkeydown = event => step(m, event);
   return m.release = () => watch.disconnect();
 }
@@ -66,6 +67,20 @@ function drawn(bar, x, w) {
   if (w > bar.name.length * BAR.letter + 10) g.append(S('text', { x: x + w / 2 - (bar.cut_bytes ? 3 : 0), y: 36, 'text-anchor': 'middle',
     style: `font-weight:${bad ? 650 : 400};fill:${V(bad ? 'torn-text' : 'ink-2')};paint-order:stroke;stroke:${bar.fails ? V('torn-soft') : 'none'};stroke-width:5px` }, bar.name));
   return g;
+}
+
+// A table: some rows, and all that were sent once somebody asks.
+function table(m, place, t, all = false) {
+  const box = m.$(place);
+  if (!t) return box.replaceChildren();
+  const rows = all ? t.rows : t.rows.slice(0, t.shown), left = t.rows.length - rows.length;
+  const body = rows.map(row => H('tr', {}, ...row.cells.map((cell, i) => H('td', { class: t.code.includes(i) && row.is_one ? 'mono' : '', title: row.hover[i] || null },
+    i || !row.kind ? null : sev(row.kind), t.code.includes(i) && row.link.tp ? H('a', { href: address(row.link) }, cell) : cell))));
+  const more = left ? H('button', { class: 'btn q', type: 'button' }, `Show ${grp(left)} more`) : null;
+  if (more) more.onclick = () => { table(m, place, t, true); m.$(place).querySelectorAll('tbody tr')[t.shown].querySelector('a')?.focus(); };
+  box.replaceChildren(...[H('h3', { class: 'figt' }, t.title), ...t.notes.map(note => H('p', { class: 'figs' }, ...written(note))),
+    H('div', { class: 'rows' }, H('table', { class: `of-${t.name}` }, H('thead', {}, H('tr', {}, ...t.columns.map(name => H('th', { scope: 'col' }, name)))), H('tbody', {}, ...body))),
+    more, !left && t.more ? H('p', { class: 'figs' }, `${grp(t.more)} more: see the report`) : null].filter(Boolean));
 }
 
 function filters(m) {
@@ -120,10 +135,11 @@ function detail(m) {
 const written = line => line.split('`').map((part, i) => i % 2 ? H('code', {}, part) : part);
 
 // To the same bytes on the Segment page, in the same directory; the browser's Back comes back to this finding.
-function link({ link }) {
-  if (!link.file) return null;
-  const directory = asked('dir'), to = new URLSearchParams({ ...(directory === null ? {} : { dir: directory }), ...link });
-  return H('a', { class: 'go', href: `segment?${to}` }, 'Show the bytes', icon('arrow_forward'));
+const link = ({ link }) => link.file ? H('a', { class: 'go', href: address(link) }, 'Show the bytes', icon('arrow_forward')) : null;
+
+function address(link) {
+  const directory = asked('dir');
+  return `segment?${new URLSearchParams({ ...(directory === null ? {} : { dir: directory }), ...link })}`;
 }
 
 function members(m, item) {

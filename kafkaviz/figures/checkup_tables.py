@@ -1,0 +1,167 @@
+"""The two tables of the Health page: the steps of the next start, and what keeps each segment.
+
+    Cut      append-time-0/0.log       45 B from byte 561 373     its last batch is not whole
+    Rebuild  48 files in 24 topic-partitions                      the segment reaches above the recovery point
+
+Steps of one kind and cause are one row where there are more than a few; segments are a row each, the worst first.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from kafkaviz import units
+from kafkaviz.analyse import retention
+from kafkaviz.analyse.retention import Kept, LogRetention
+from kafkaviz.simulate.restart import Restart, Step
+from kafkaviz.simulate.steps import CAUSES
+
+ALONE = 3  # more steps of one kind and cause are one row
+SENT, SHOWN = 300, 6  # rows of a table: sent at all, and shown before somebody asks for more
+ORDER = ("fail", "truncate", "delete", "rebuild", "keep")
+VERBS = {"fail": "Fails", "truncate": "Cuts", "delete": "Deletes", "rebuild": "Rebuilds", "keep": "Keeps"}
+BROKER = "the broker directory"
+SHORT_NAME = 44  # letters; a longer name of a directory is shortened in the middle
+COUNTED = {
+    "record": "offset {}", "entry": "last time entry", "unwritten": "slot never written", "mtime": "the .log was written last",
+    "unknown": "",
+}  # fmt: skip
+
+
+class Row(NamedTuple):
+    """A row: its mark (a severity, or none), its cells, the whole of each on hover, and where its segment is shown.
+
+    is_one: it is of one file or segment, which its cells name.
+    """
+
+    kind: str
+    cells: tuple[str, ...]
+    hover: tuple[str, ...]
+    link: Mapping[str, str]
+    is_one: bool = True
+
+
+class Table(NamedTuple):
+    """A table; code: the columns of names; shown: how many rows at first; more: how many are not sent."""
+
+    name: str
+    title: str
+    notes: tuple[str, ...]
+    columns: tuple[str, ...]
+    code: tuple[int, ...]
+    rows: tuple[Row, ...]
+    shown: int
+    more: int
+
+
+# ---- the next start
+
+
+def steps(restart: Restart | None) -> Table | None:
+    """What the start does, step by step; None where that is nothing, or not known."""
+    if restart is None or not restart.steps:
+        return None
+    groups: dict[tuple, list[Step]] = {}
+    for one in restart.steps:
+        groups.setdefault((one.expected, ORDER.index(one.action), one.cause), []).append(one)
+    rows = [row for key in sorted(groups) for row in _rows(groups[key])]
+    own = sum(len(_rows(groups[key])) for key in groups if not key[0])  # the others every start may do
+    files = len({one.file or one.partition for one in restart.steps})
+    doing = "does" if restart.starts else "does before it fails"
+    title = f"What the start {doing}, step by step: {units.group(len(restart.steps))} steps, {units.group(files)} files"
+    sent = tuple(rows[:SENT])
+    return Table("steps", title, (), ("Step", "Where", "What", "Why"), (1,), sent, min(own or SHOWN, SHOWN), len(rows) - len(sent))
+
+
+def _rows(same: Sequence[Step]) -> list[Row]:
+    if len(same) <= ALONE:
+        return [_row(one) for one in same]
+    partitions = {one.partition for one in same}
+    within = f"{units.group(len(partitions))} topic-partitions" if len(partitions) > 1 else _short(same[0].partition or BROKER)
+    size_bytes = sum(one.size_bytes or 0 for one in same)
+    what = units.size(size_bytes) if same[0].action in ("truncate", "delete") and size_bytes else ""
+    cells = (VERBS[same[0].action], f"{units.group(len(same))} files in {within}", what, _sentence(CAUSES[same[0].cause]))
+    names = ", ".join(sorted({one.partition or "" for one in same})[:20])
+    return [Row(_kind(same[0]), cells, ("", names, f"{units.group(size_bytes)} B" if what else "", ""), {}, False)]
+
+
+def _row(one: Step) -> Row:
+    where = one.file or one.partition or BROKER
+    exact = "" if one.size_bytes is None else f"{units.group(one.size_bytes)} B"
+    is_there = one.partition and one.segment is not None and one.file and one.action != "delete"
+    link = {"tp": one.partition, "segment": str(one.segment)} if is_there else {}
+    cells = (VERBS[one.action], _short(where), _what(one), _sentence(one.error or one.why))
+    return Row(_kind(one), cells, ("", where, exact, one.why), link)
+
+
+def _kind(one: Step) -> str:
+    if one.action in ("fail", "truncate"):
+        return "error"
+    return "" if one.expected or one.action == "keep" else "warning" if one.action == "delete" else "info"
+
+
+def _what(one: Step) -> str:
+    size = "" if one.size_bytes is None else units.size(one.size_bytes)
+    if one.from_position is not None:
+        at = units.group(one.from_position)
+        return f"{size} from byte {at}" if one.action == "truncate" else f"at byte {at}"
+    return f"to {size}" if one.action == "rebuild" and size else size
+
+
+# ---- retention
+
+
+def kept(logs: Sequence[LogRetention]) -> Table | None:
+    """What keeps each segment, and until when; None without a segment."""
+    pairs = retention.worst_first(logs)
+    if not pairs:
+        return None
+    notes = _bases([log for log in logs if log.segments])
+    rows = [_kept(log, one) for log, one in pairs[:SENT]]
+    columns = ("Segment", "Newest time", "Of", "Kept")
+    return Table("retention", retention.headline(logs), notes, columns, (0,), tuple(rows), SHOWN, len(pairs) - len(rows))
+
+
+def _bases(logs: Sequence[LogRetention]) -> tuple[str, ...]:
+    """By which settings, the most common first; the default of a broker may be another one, which no file here tells."""
+    counts: dict[str, int] = {}
+    for log in logs:
+        words = retention.basis(log) if log.limits.deletes else "compacted, so no limit counts"
+        counts[words] = counts.get(words, 0) + 1
+    common = sorted(counts.items(), key=lambda one: -one[1])
+    told = [f"{units.group(count)} {'log' if count == 1 else 'logs'}: {words}" for words, count in common[:3]]
+    rest = sum(count for _, count in common[3:])
+    more = [f"{units.group(rest)} more by settings of their own: see the report"] if rest else []
+    guessed = any(log.limits.deletes and log.limits.ms_source.startswith("default") for log in logs)
+    if guessed:
+        more.append("The broker may run with another than the default: `kafkaviz check --set log.retention.ms=-1` goes by what is typed")
+    return (*told, *more)
+
+
+def _kept(log: LogRetention, one: Kept) -> Row:
+    aged = one.aged
+    of = COUNTED[aged.counted_by].format(units.MISSING if aged.offset is None else units.group(aged.offset))
+    time = units.moment(aged.timestamp_ms, fraction=False)
+    name = f"{_short(log.partition)} {units.group(aged.base_offset)}"
+    waits = one.state == "behind" and one.gone_ms - one.until_ms > retention.DAY_MS
+    odd = aged.counted_by in ("unwritten", "entry") or "no milliseconds" in retention.newest_words(aged)
+    kind = "warning" if odd or waits else "info" if one.is_due else ""
+    whole = f"{log.partition} {units.file_stem(aged.base_offset)}, {units.size(aged.size_bytes)}"
+    hover = (whole, f"{units.group(aged.timestamp_ms)} ms", retention.newest_words(aged), retention.basis(log))
+    link = {"tp": log.partition, "segment": str(aged.base_offset)}
+    return Row(kind, (name, time, of, _sentence(retention.reason(log, one))), hover, link)
+
+
+# ---- both
+
+
+def _short(name: str) -> str:
+    """A path without the zeros in front of a segment's name, and without the middle of what is still too long."""
+    directory, slash, file = name.rpartition("/")
+    stem, dot, suffix = file.partition(".")
+    if slash and len(stem) == 20 and stem.isdigit():
+        name = f"{directory}/{int(stem)}{dot}{suffix}"
+    return name if len(name) <= SHORT_NAME else f"{name[: SHORT_NAME // 2]}…{name[-SHORT_NAME // 2 :]}"
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:] if words[:1].isascii() and words.split(" ", 1)[0].rstrip(",;:").isalpha() else words
