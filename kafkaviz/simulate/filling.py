@@ -1,0 +1,151 @@
+"""Building record batches of magic 2 in compiled loops: varints, records, markers, then headers with their checksum.
+
+Records are laid behind a gap of 61 bytes; once all of a batch are there, or have been compressed, seal fills the gap:
+
+    |  61 bytes  | record | record | record ||  61 bytes  | record ...
+       seal: the header from the batch's row, and the CRC-32C of what it covers
+
+Byte for byte what format.record.build and the dtype of format.batch make; as DefaultRecord and DefaultRecordBatch of Kafka 4.3.1.
+"""
+
+import numpy as np
+
+from kafkaviz.binary.compiled import njit
+from kafkaviz.binary.crc32c import stretch
+from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
+
+MARKER_BYTES = 78  # a batch with the end of a transaction
+NULL = -1  # a size: the one byte 01 and nothing behind it
+
+_SEVEN, _LOW, _MORE = np.uint64(7), np.uint64(127), np.uint64(128)
+_AT = {name: place for name, (_, place) in HEADER.fields.items()}
+_LENGTH, _EPOCH, _MAGIC, _CRC = _AT["batch_length_bytes"], _AT["leader_epoch"], _AT["magic"], _AT["crc"]
+_ATTRIBUTES, _LAST_DELTA, _BASE_MS, _MAX_MS = (
+    _AT["attributes"], _AT["last_offset_delta"], _AT["base_timestamp_ms"], _AT["max_timestamp_ms"],
+)  # fmt: skip
+_PRODUCER, _PRODUCER_EPOCH, _SEQUENCE, _COUNT = _AT["producer_id"], _AT["producer_epoch"], _AT["base_sequence"], _AT["record_count"]
+
+
+def seal(rows: np.ndarray, data: np.ndarray) -> None:
+    """Writes the header of each row into the gap in front of its records, and the checksum into the row too.
+
+    rows: BATCH with any fields more; data (uint8): the batches one after another from 0, as long as their size_bytes say.
+    IndexError if they are longer than data.
+    """
+    if rows["size_bytes"].sum() > len(data) or (len(rows) and rows["size_bytes"].min() < HEADER_BYTES):
+        raise IndexError(f"{rows['size_bytes'].sum()} bytes of batches in {len(data)}")
+    _seal(rows, data)
+
+
+@njit(cache=True)
+def _seal(rows: np.ndarray, data: np.ndarray) -> None:
+    """seal, compiled."""
+    at = 0
+    for place in range(len(rows)):
+        row = rows[place]
+        _put_header(data, at, row)
+        row.crc = stretch(data, at + CRC_START, at + row.size_bytes, 0)
+        put_int(data, at + _CRC, row.crc, 4)
+        at += row.size_bytes
+
+
+@njit(cache=True)
+def _put_header(data, at, row):
+    """The fields of a header but its checksum."""
+    put_int(data, at, row.base_offset, 8)
+    put_int(data, at + _LENGTH, row.size_bytes - LENGTH_END, 4)
+    put_int(data, at + _EPOCH, row.leader_epoch, 4)
+    put_int(data, at + _MAGIC, row.magic, 1)
+    put_int(data, at + _ATTRIBUTES, row.attributes, 2)
+    put_int(data, at + _LAST_DELTA, row.last_offset - row.base_offset, 4)
+    put_int(data, at + _BASE_MS, row.base_timestamp_ms, 8)
+    put_int(data, at + _MAX_MS, row.max_timestamp_ms, 8)
+    put_int(data, at + _PRODUCER, row.producer_id, 8)
+    put_int(data, at + _PRODUCER_EPOCH, row.producer_epoch, 2)
+    put_int(data, at + _SEQUENCE, row.base_sequence, 4)
+    put_int(data, at + _COUNT, row.record_count, 4)
+
+
+@njit(cache=True)
+def put_marker(data: np.ndarray, at: int, kind: int, coordinator_epoch: int) -> int:
+    """The one record of a control batch that ends a transaction (EndTransactionMarker), behind the gap at a byte: where it ends.
+
+    kind: 0 ABORT, 1 COMMIT. Key: version 0 and the kind; value: version 0 and the epoch of the coordinator.
+    """
+    at = put_varint(data, at + HEADER_BYTES, 16)  # what follows: five varints of a byte, attributes, 4 bytes of key, 6 of value
+    for field in range(3):
+        data[at + field] = 0  # attributes, both deltas
+    at = put_varint(data, at + 3, 4)
+    put_int(data, at, kind, 4)
+    at = put_varint(data, at + 4, 6)
+    put_int(data, at, 0, 2)
+    put_int(data, at + 2, coordinator_epoch, 4)
+    data[at + 6] = 0  # no headers
+    return at + 7
+
+
+@njit(cache=True)
+def varint_bytes(number: int) -> int:
+    """How many bytes a number takes as a varint or varlong."""
+    if -64 <= number < 64:
+        return 1
+    folded, count = np.uint64((number << 1) ^ (number >> 63)), 0
+    while folded > np.uint64(0):
+        folded >>= _SEVEN
+        count += 1
+    return count
+
+
+@njit(cache=True)
+def put_varint(data: np.ndarray, at: int, number: int) -> int:
+    """A signed number as a varint or varlong: the byte behind it."""
+    folded = np.uint64((number << 1) ^ (number >> 63))
+    while folded > _LOW:
+        data[at] = np.uint8((folded & _LOW) | _MORE)
+        folded >>= _SEVEN
+        at += 1
+    data[at] = np.uint8(folded)
+    return at + 1
+
+
+@njit(cache=True)
+def put_int(data: np.ndarray, at: int, number: int, count: int) -> None:
+    """A number as count bytes, the highest first."""
+    for place in range(count):
+        data[at + place] = np.uint8((number >> (8 * (count - 1 - place))) & 255)
+
+
+@njit(cache=True)
+def put_digits(data: np.ndarray, at: int, number: int, count: int) -> None:
+    """A number that is not negative as count decimal digits, zeros in front."""
+    for place in range(count - 1, -1, -1):
+        data[at + place] = np.uint8(48 + number % 10)
+        number //= 10
+
+
+@njit(cache=True)
+def put_hex(data: np.ndarray, at: int, number: np.uint64, count: int) -> None:
+    """count hexadecimal digits of a number, its lowest first, and again from the lowest."""
+    for place in range(count):
+        digit = np.int64((number >> np.uint64(4 * (place % 16))) & np.uint64(15))
+        data[at + place] = np.uint8(48 + digit if digit < 10 else 87 + digit)
+
+
+@njit(cache=True)
+def put_pieces(data: np.ndarray, at: int, count: int, pool: np.ndarray, start: int) -> None:
+    """count bytes of a pool from a byte on, and again from its beginning where it ends."""
+    while count > 0:
+        piece = min(count, len(pool) - start)
+        for place in range(piece):
+            data[at + place] = pool[start + place]
+        at, count, start = at + piece, count - piece, 0
+
+
+@njit(cache=True)
+def digits(number: int) -> int:
+    """How many decimal digits a number that is not negative has."""
+    count = 1
+    while number > 9:
+        number //= 10
+        count += 1
+    return count

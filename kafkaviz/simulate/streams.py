@@ -1,0 +1,304 @@
+"""The batches of a workload, in the order in which they reach the log: rows for a writer, and their bytes.
+
+    for chunk in chunks(load(text), config, profile((4, 3, 1))):
+        log.append(chunk.rows, chunk.data)
+
+The same workload and seed give the same records on every machine, in chunks of any size. A batch that is not compressed has the
+same bytes too; what a codec makes of it depends on the release of its library.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from kafkaviz.binary import codec
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format.batch import CONTROL, HEADER_BYTES, LOG_APPEND_TIME, TRANSACTIONAL
+from kafkaviz.simulate import filling, laying
+from kafkaviz.simulate.config import LogConfig, Profile
+from kafkaviz.simulate.draws import MOST, Spread, rank_table, seeded, stream, table, threshold, waits
+from kafkaviz.simulate.incoming import INCOMING, Chunk
+from kafkaviz.simulate.laying import DONE, HEADER_SPAN, NO_ROOM, PLAN, PRODUCER, STATE
+from kafkaviz.simulate.toml_fields import LONGEST_MS
+from kafkaviz.simulate.traffic import BATCHES, BY_CHANCE, BYTES, CREATE, MOST_RECORDS, MOST_VALUE_BYTES, RANDOM, RECORDS, Header, Phase
+from kafkaviz.simulate.workload import Workload
+
+BATCHES_PER_CHUNK = 1 << 16
+CHUNK_BYTES = 8 << 20
+FIRST_PRODUCER_ID = 1000
+MS_NS = 1_000_000
+POOL_BYTES = 1 << 16
+NOTHING = np.empty(0, np.uint8)
+WORDS = (
+    "order", "paid", "shipped", "returned", "invoice", "customer", "basket", "checkout", "refund", "pending", "amsterdam", "berlin",
+    "lisbon", "nairobi", "osaka", "quito", "blue", "green", "small", "large", "express", "standard", "monday", "friday",
+)  # fmt: skip
+
+
+class _Parts(NamedTuple):
+    """What the compiled loop reads of a phase besides its PLAN."""
+
+    tables: np.ndarray  # (rows of laying.Table, CELLS + 3)
+    prefix: np.ndarray  # of a key
+    headers: np.ndarray  # as they lie in a record, their values blank
+    header_values: np.ndarray  # HEADER_SPAN: where the values lie in them
+    pool: np.ndarray  # what values are cut out of
+
+
+def chunks(
+    workload: Workload,
+    config: LogConfig,
+    of: Profile,
+    seed: int | None = None,
+    payload: bool = True,
+    batches_per_chunk: int = BATCHES_PER_CHUNK,
+) -> Iterator[Chunk]:
+    """The batches of a workload, chunk after chunk; offsets from its start_offset, time from its start_ms, at most 100 years of it.
+
+    Of the config the timestamp type counts, of the profile its release: since 4.0 each marker raises its producer's epoch (KIP-890).
+    seed: the workload's own if none is given. payload: without it chunks have no data and crc is 0; what is compressed is made and
+    compressed all the same, as nothing else tells its size. No chunk ends within an append or goes on into the next phase.
+    KafkavizError for a codec that the release does not know.
+    """
+    state, producers = _begin(workload, seed)
+    for number, phase in enumerate(workload.phases):
+        if phase.silence_ms is not None:
+            state["clock_ns"] += phase.silence_ms * MS_NS
+            continue
+        _check(phase, of, number + 1)
+        plan = _plan(phase, workload, config, of)
+        _enter(state, phase)
+        yield from _phase_chunks(phase, plan, state, producers[: phase.producers], payload, batches_per_chunk)
+
+
+def _check(phase: Phase, of: Profile, number: int) -> None:
+    """A release takes record batches since 0.11, those of zstd since 2.1 (KIP-110)."""
+    what, since = ("batch of zstd", (2, 1)) if phase.codec == "zstd" else ("record batch", (0, 11))
+    if of.release < since:
+        release = ".".join(map(str, of.release))
+        raise KafkavizError(f"phase {number}: Kafka {release} takes no {what}; the first that does is {since[0]}.{since[1]}")
+
+
+def _begin(workload: Workload, seed: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """(STATE, PRODUCER a producer) before the first phase."""
+    state = np.zeros(1, STATE)
+    state["seed"], state["next_offset"] = seeded(workload.seed if seed is None else seed), workload.start_offset
+    producers = np.zeros(max(phase.producers for phase in workload.phases), PRODUCER)
+    producers["id"] = FIRST_PRODUCER_ID + np.arange(len(producers))
+    return state, producers
+
+
+def _enter(state: np.ndarray, phase: Phase) -> None:
+    """The state at the beginning of a phase."""
+    state["phase_start_ns"] = state["clock_ns"]
+    for name in ("busy_ns", "phase_batches", "phase_records", "phase_bytes", "last_amount"):
+        state[name] = 0
+    state["marker_due"] = laying.NOBODY
+
+
+def _phase_chunks(
+    phase: Phase, plan: tuple[np.ndarray, _Parts], state: np.ndarray, producers: np.ndarray, payload: bool, batches_per_chunk: int
+) -> Iterator[Chunk]:
+    """The chunks of one phase: rows and bytes are laid, the clock is put to its end."""
+    write, done = payload or phase.codec != "none", False
+    rows = np.zeros(-(-batches_per_chunk // phase.fetch_batches) * phase.fetch_batches, INCOMING)
+    data = np.empty(CHUNK_BYTES if write else 0, np.uint8)
+    while not done:
+        filled, used, done, data = _filled(plan, state, producers, rows, data, write)
+        laid = rows[:filled].copy()
+        if phase.fetch_batches > 1:
+            _arrive_together(laid)
+        if filled:
+            yield _chunk(laid, data[:used], phase.codec, payload)
+    if phase.duration_ms is not None and state["phase_batches"][0] < plan[0]["most_batches"][0]:
+        _close(phase, plan[0], state)
+
+
+def _close(phase: Phase, plan: np.ndarray, state: np.ndarray) -> None:
+    """A phase that its duration ended lasts as long as that."""
+    ended = state["phase_records"][0] < plan["most_records"][0] and state["phase_bytes"][0] < plan["most_bytes"][0]
+    if ended:
+        state["clock_ns"] = state["phase_start_ns"] + phase.duration_ms * MS_NS
+
+
+def _filled(
+    plan: tuple[np.ndarray, _Parts], state: np.ndarray, producers: np.ndarray, rows: np.ndarray, data: np.ndarray, write: bool
+) -> tuple[int, int, bool, np.ndarray]:
+    """(rows filled, bytes used, whether the phase is over, the bytes); more room is made for one append that finds too little."""
+    filled = used = 0
+    while True:
+        why, filled, used = laying.lay(plan[0][0], *plan[1], state[0], producers, rows, data, filled, used, write)
+        if why != NO_ROOM or (filled and state["in_append"][0] == 0):
+            return filled, used, why == DONE, data
+        data = np.concatenate([data, np.empty(max(len(data), CHUNK_BYTES), np.uint8)])
+
+
+def _arrive_together(rows: np.ndarray) -> None:
+    """The batches of one append arrive when the last of them does."""
+    last = np.flatnonzero(np.diff(rows["append"], append=-1))
+    rows["now_ms"] = np.repeat(rows["now_ms"][last], np.diff(last, prepend=-1))
+
+
+def _chunk(rows: np.ndarray, data: np.ndarray, codec_name: str, payload: bool) -> Chunk:
+    """The chunk of rows that have been laid, and their bytes, which have no headers yet."""
+    if codec_name != "none":
+        data = _compressed(rows, memoryview(data), codec_name)
+    if not payload:
+        return Chunk(rows)
+    filling.seal(rows, data)
+    return Chunk(rows, data.tobytes())
+
+
+def _compressed(rows: np.ndarray, data: memoryview, codec_name: str) -> np.ndarray:
+    """The bytes with the records of each batch compressed, markers apart; the rows get the new sizes."""
+    ends = np.cumsum(rows["size_bytes"]).tolist()
+    gap, pieces, start = bytes(HEADER_BYTES), [], 0
+    for end, is_control in zip(ends, ((rows["attributes"] & CONTROL) != 0).tolist(), strict=True):
+        body = data[start + HEADER_BYTES : end]
+        pieces += [gap, body if is_control else codec.compress(codec_name, body)]
+        start = end
+    rows["size_bytes"] = [HEADER_BYTES + len(body) for body in pieces[1::2]]
+    return np.frombuffer(bytearray().join(pieces), np.uint8)
+
+
+# ---- a phase in numbers
+
+
+def _plan(phase: Phase, workload: Workload, config: LogConfig, of: Profile) -> tuple[np.ndarray, _Parts]:
+    """The phase as the compiled loop takes it."""
+    plan = np.zeros(1, PLAN)
+    headers, values = _headers(phase.headers)
+    by_name = {
+        "unit_ns": 1e9 / phase.rate,
+        "rate_of": (RECORDS, BYTES, BATCHES).index(phase.rate_of),
+        "by_chance": phase.arrivals == BY_CHANCE,
+        "start_ms": workload.start_ms,
+        "delay_ms": phase.delay_ms,
+        "fetch_batches": phase.fetch_batches,
+        "leader_epoch": phase.leader_epoch,
+        "batch_bytes": phase.batch_bytes,
+        "header_count": len(phase.headers),
+        "is_random": phase.content == RANDOM,
+        "null_threshold": threshold(phase.null_share),
+    } | _limits(phase) | _times(phase, workload) | _keys(phase) | _producers(phase, config, of)
+    for name, value in by_name.items():
+        plan[name] = value
+    pool = _random() if phase.content == RANDOM else _text()
+    prefix = np.frombuffer(phase.keys.prefix.encode(), np.uint8) if phase.keys else NOTHING
+    return plan, _Parts(_tables(phase), _frozen(prefix), _frozen(headers), values, pool)
+
+
+def _limits(phase: Phase) -> dict[str, int]:
+    """Where the phase ends; a number out of reach where it does not."""
+    most = np.iinfo(np.int64).max
+    return {
+        "most_ns": min(phase.duration_ms or LONGEST_MS, LONGEST_MS) * MS_NS,
+        "most_records": phase.records or most,
+        "most_batches": phase.batches or most,
+        "most_bytes": phase.size_bytes or most,
+    }
+
+
+def _times(phase: Phase, workload: Workload) -> dict[str, int]:
+    """How timestamps come about."""
+    return {
+        "on_ns": phase.bursts.on_ms * MS_NS if phase.bursts else 0,
+        "off_ns": phase.bursts.off_ms * MS_NS if phase.bursts else 0,
+        "no_timestamps": phase.timestamps != CREATE,
+        "ahead_ms": phase.clock_ahead_ms,
+        "other_time": phase.events_from_ms is not None or phase.events_speed != 1,
+        "from_ms": -1 if phase.events_from_ms is None else phase.events_from_ms,
+        "speed_thousandths": round(phase.events_speed * 1000),
+        "late_threshold": threshold(phase.late.share) if phase.late else 0,
+        "future_threshold": threshold(phase.future.share) if phase.future else 0,
+    }
+
+
+def _keys(phase: Phase) -> dict[str, int]:
+    """What keys look like; a size of -1 for none."""
+    if not phase.keys:
+        return {"key_bytes": filling.NULL}
+    digits = len(str(phase.keys.count - 1))
+    return {
+        "key_bytes": len(phase.keys.prefix.encode()) + digits, "key_digits": digits, "key_count": phase.keys.count,
+        "keys_in_turn": phase.keys.in_turn,
+    }  # fmt: skip
+
+
+def _producers(phase: Phase, config: LogConfig, of: Profile) -> dict[str, int]:
+    """Attributes of a batch, and how producers number theirs."""
+    append_time = LOG_APPEND_TIME if config.message_timestamp_type == "LogAppendTime" else 0
+    transactional = TRANSACTIONAL if phase.transactions else 0
+    return {
+        "attributes": codec.CODECS.index(phase.codec) | append_time | transactional,
+        "marker_attributes": CONTROL | TRANSACTIONAL | append_time,
+        "idempotent": phase.idempotent,
+        "abort_threshold": threshold(phase.transactions.abort_share) if phase.transactions else 0,
+        "leave_open": bool(phase.transactions and phase.transactions.leave_open),
+        "epoch_each": of.release >= (4, 0),
+    }
+
+
+def _tables(phase: Phase) -> np.ndarray:
+    """The table of each number that is drawn, in laying's order."""
+    nothing, keys = Spread(mean=0), phase.keys
+    return np.stack([
+        _within(phase.records_per_batch, 1, MOST_RECORDS),
+        _within(phase.value_bytes, 0, MOST_VALUE_BYTES),
+        rank_table(keys.count, keys.zipf) if keys else table(nothing),
+        _within(phase.late.by_ms if phase.late else nothing, 0, MOST),
+        _within(phase.future.by_ms if phase.future else nothing, 0, MOST),
+        _within(phase.transactions.batches if phase.transactions else nothing, 0, MOST_RECORDS),
+        waits(),
+    ])  # fmt: skip
+
+
+def _within(spread: Spread, least: int, most: int) -> np.ndarray:
+    """The table of a number that has limits of its own."""
+    return table(replace(spread, least=max(spread.least, least), most=min(spread.most, most)))
+
+
+def _headers(headers: tuple[Header, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """(the headers of each record, where their values lie in them)."""
+    laid, spans = bytearray(), []
+    for header in headers:
+        name, size = header.name.encode(), filling.NULL if header.size_bytes is None else header.size_bytes
+        laid += _varint(len(name)) + name + _varint(size)
+        spans.append((len(laid), max(size, 0)))
+        laid += bytes(max(size, 0))
+    return np.frombuffer(bytes(laid), np.uint8), np.array(spans, HEADER_SPAN)
+
+
+def _varint(number: int) -> bytes:
+    room = np.empty(10, np.uint8)
+    return room[: filling.put_varint(room, 0, number)].tobytes()
+
+
+# ---- what values are made of
+
+
+@lru_cache(maxsize=1)
+def _text() -> np.ndarray:
+    """Words and spaces, which stand in JSON as they are."""
+    words, count = [], 0
+    while count < POOL_BYTES:
+        word = WORDS[stream(np.uint64(0), len(words)) % len(WORDS)]
+        words.append(word)
+        count += len(word) + 1
+    return _frozen(np.frombuffer(" ".join(words).encode(), np.uint8))
+
+
+@lru_cache(maxsize=1)
+def _random() -> np.ndarray:
+    """Bytes that no codec makes smaller."""
+    return _frozen(np.array([stream(np.uint64(1), place) for place in range(POOL_BYTES // 2)], "<u8").view(np.uint8))
+
+
+def _frozen(data: np.ndarray) -> np.ndarray:
+    """Read-only and of one type, so that one compiled version serves all."""
+    kept = np.array(data, np.uint8)
+    kept.flags.writeable = False
+    return kept

@@ -1,0 +1,203 @@
+"""A workload: what producers send to one topic-partition, as a small TOML file tells it, phase after phase.
+
+    topic = "orders"
+    start = 2026-03-01T08:00:00Z
+
+    [settings]
+    "index.interval.bytes" = 1024
+
+    [[phase]]                           # ten seconds of 500 records a second, nine in a batch
+    duration = "10s"
+    records_per_s = 500
+    records_per_batch = 9
+    value_bytes = { shape = "lognormal", mean = 200 }
+
+    [[phase]]
+    silence = "8d"
+
+simulate.streams makes the batches. A key that is not there has the value of the dataclass's field; presets() are files like this one.
+"""
+
+import re
+import tomllib
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+
+from kafkaviz import config_def, versions
+from kafkaviz.config_def import Release, Value
+from kafkaviz.errors import CannotOpen, KafkavizError, RefusedSetting
+from kafkaviz.simulate import toml_fields
+from kafkaviz.simulate.draws import Spread
+from kafkaviz.simulate.toml_fields import number, quoted, shown, wrong
+from kafkaviz.simulate.traffic import MOST_RECORDS, Phase
+from kafkaviz.simulate.workload_fields import ENDS, PHASE, RATE_KEYS, WORKLOAD
+
+MOST_PHASES = 1000
+FILE_BYTES = 1 << 20  # the largest file that is read
+PRESETS = (  # as they are told best
+    "heartbeat", "orders", "clickstream", "iot", "backfill", "bad-clock", "no-timestamps", "follower", "strimzi",
+)  # fmt: skip
+
+_TOPIC = re.compile("[a-zA-Z0-9._-]{1,249}")  # Topic.validate of Kafka 4.3.1
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Phases, and the log they are for: settings are (a topic's setting, its value), as kafka_version takes them."""
+
+    phases: tuple[Phase, ...]
+    title: str = ""
+    story: str = ""
+    topic: str = "simulated"
+    partition: int = 0
+    start_ms: int = 1_772_352_000_000  # 2026-03-01 08:00 UTC
+    start_offset: int = 0
+    seed: int = 1
+    kafka_version: str = versions.NEWEST
+    settings: tuple[tuple[str, Value], ...] = ()
+
+    @property
+    def release(self) -> Release:
+        """The release whose ways it is for."""
+        return versions.parse(self.kafka_version)
+
+    @property
+    def directory(self) -> str:
+        """The name of the topic-partition's directory."""
+        return f"{self.topic}-{self.partition}"
+
+    @property
+    def is_leader(self) -> bool:
+        """Whether each append holds one batch, as a leader's does."""
+        return all(phase.fetch_batches == 1 for phase in self.phases)
+
+
+def load(source: str | Path, name: str = "workload") -> Workload:
+    """A workload of a TOML text, or of a file; KafkavizError in one line that names the file (or name) and the key."""
+    if isinstance(source, Path):
+        return load(_file_text(source), source.name)
+    try:
+        table = tomllib.loads(source)
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as fault:
+        raise KafkavizError(f"{name}: {' '.join(str(fault).split())}") from None
+    phases = table.pop("phase", None)
+    if not isinstance(phases, list) or not 0 < len(phases) <= MOST_PHASES:
+        raise wrong(name, f"give one to {MOST_PHASES} phases, each below a line [[phase]]")
+    settings = table.pop("settings", {})
+    found = tuple(_phase(one, f"{name}: phase {place}") for place, one in enumerate(phases, start=1))
+    workload = toml_fields.read(Workload, WORKLOAD, table, f"{name}: ", phases=found)
+    return _checked(replace(workload, settings=_settings(settings, workload, f"{name}: settings")), name)
+
+
+def to_toml(workload: Workload) -> str:
+    """The text of a file from which load gives the same workload."""
+    head = toml_fields.lines(workload, WORKLOAD)
+    settings = [f"{quoted(name)} = {quoted(value) if isinstance(value, str) else shown(value)}" for name, value in workload.settings]
+    parts = [head] if head else []
+    parts += [["[settings]", *settings]] if settings else []
+    parts += [["[[phase]]", *_phase_lines(phase)] for phase in workload.phases]
+    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+
+
+def presets() -> dict[str, Workload]:
+    """The workloads that come along, by name, with a title and a story each."""
+    return {name: preset(name) for name in PRESETS}
+
+
+def preset(name: str) -> Workload:
+    """One of them; KafkavizError if there is none of that name."""
+    return load(preset_text(name), f"{name}.toml")
+
+
+def preset_text(name: str) -> str:
+    """Its file, with the comments in it."""
+    if name not in PRESETS:
+        raise KafkavizError(f"there is no preset {shown(name)}; there are {', '.join(PRESETS)}")
+    return (resources.files(__package__) / "presets" / f"{name}.toml").read_text(encoding="utf-8")
+
+
+# ---- reading
+
+
+def _file_text(path: Path) -> str:
+    try:
+        with open(path, "rb") as file:
+            data = file.read(FILE_BYTES + 1)
+    except OSError as fault:
+        raise CannotOpen(path, fault.strerror or str(fault)) from None
+    if len(data) > FILE_BYTES:
+        raise CannotOpen(path, f"more than {FILE_BYTES} bytes is no workload")
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise CannotOpen(path, "is no UTF-8 text") from None
+
+
+def _phase(table: object, where: str) -> Phase:
+    """One phase; that its keys go together is looked at here, the value of each before."""
+    if not isinstance(table, dict):
+        raise wrong(where, f"{shown(table)} is no table")
+    rates = [key for key in RATE_KEYS if key in table]
+    if "silence" in table:
+        if others := sorted(table.keys() - {"silence", "name"}):
+            raise wrong(f"{where}, {others[0]}", "has no place in a phase of silence")
+        return toml_fields.read(Phase, PHASE, table, f"{where}, ")
+    if len(rates) != 1:
+        raise wrong(where, f"give one rate: {', '.join(RATE_KEYS)}")
+    if not table.keys() & set(ENDS):
+        raise wrong(where, f"give it an end: {', '.join(ENDS)}")
+    rate = number(1e-6, 1e9).read(table[rates[0]], f"{where}, {rates[0]}")
+    rest = {key: value for key, value in table.items() if key != rates[0]}
+    phase = replace(toml_fields.read(Phase, PHASE, rest, f"{where}, "), rate=rate, rate_of=RATE_KEYS[rates[0]])
+    return _filled(phase, "records_per_batch" not in table and "batch_bytes" in table)
+
+
+def _filled(phase: Phase, to_the_brim: bool) -> Phase:
+    """A batch that only its size limits takes as many records as go in."""
+    return replace(phase, records_per_batch=Spread(mean=MOST_RECORDS)) if to_the_brim else phase
+
+
+def _phase_lines(phase: Phase) -> list[str]:
+    """The lines below [[phase]]."""
+    if phase.silence_ms is not None:
+        return toml_fields.lines(phase, PHASE)
+    rate = next(key for key, of in RATE_KEYS.items() if of == phase.rate_of)
+    return [*toml_fields.lines(phase, PHASE), f"{rate} = {phase.rate!r}"]
+
+
+def _settings(table: object, workload: Workload, where: str) -> tuple[tuple[str, Value], ...]:
+    """The settings by topic name, as the release of the workload takes them."""
+    if not isinstance(table, dict):
+        raise wrong(where, f"{shown(table)} is no table")
+    try:
+        release = workload.release
+    except KafkavizError as fault:
+        raise wrong(f"{where.rpartition(':')[0]}: kafka_version", str(fault)) from None
+    found = []
+    for name, value in table.items():
+        if isinstance(value, (dict, list)):
+            raise wrong(f"{where}, {name}", 'is no single value; write the name in quotes: "segment.bytes" = 1048576')
+        try:
+            parsed = config_def.parse(name, shown(value) if not isinstance(value, str) else value, release)
+        except RefusedSetting as fault:
+            raise wrong(f"{where}, {name}", str(fault)) from None
+        if parsed[0] not in config_def.TOPIC_SETTINGS:
+            raise wrong(f"{where}, {name}", "is no setting of a topic")
+        found.append(parsed)
+    return tuple(dict(found).items())
+
+
+def _checked(workload: Workload, name: str) -> Workload:
+    """The workload, if its phases are what brokers and producers allow."""
+    if not _TOPIC.fullmatch(workload.topic) or workload.topic in (".", ".."):
+        raise wrong(f"{name}: topic", f"{shown(workload.topic)} is no name of a topic")
+    epoch = 0
+    for place, phase in enumerate(workload.phases, start=1):
+        where = f"{name}: phase {place}"
+        if phase.transactions and not phase.idempotent:
+            raise wrong(f"{where}, transactions", "need idempotent = true")
+        if phase.silence_ms is None and phase.leader_epoch < epoch:
+            raise wrong(f"{where}, leader_epoch", f"{phase.leader_epoch} is below {epoch}, that of a phase before")
+        epoch = max(epoch, phase.leader_epoch)
+    return workload
