@@ -77,6 +77,14 @@ class Loading:
         """The offsets of the producer snapshots that run() would leave."""
         return sorted(self._snapshots.known)
 
+    def written_snapshots(self) -> set[int]:
+        """Those of snapshots() that run() would write."""
+        return set(self._snapshots.written)
+
+    def leader_epochs(self) -> list[Epoch]:
+        """What leader-epoch-checkpoint would say after run()."""
+        return list(self._epochs.entries)
+
     def log_end_offset(self) -> int:
         """One past the last offset that run() would leave."""
         base = self._bases[-1]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kafkaviz.format import offset_index, time_index
+from kafkaviz.format import offset_index, time_index, txn_index
 from kafkaviz.format.walk import Walk
 from kafkaviz.simulate import appending
 from kafkaviz.simulate.config import LogConfig
@@ -28,8 +28,8 @@ class OpenSegment:
         """index, timeindex: what is on disk of them, None where there is no file yet."""
         self.base_offset, self._room_bytes = base_offset, config.segment_index_bytes
         self.index, self.timeindex = IndexFile(offset_index.ENTRY, index), IndexFile(time_index.ENTRY, timeindex)
+        self.txnindex: bytes | None = None  # the file is made with its first entry
         self.rolled: RollReason | None = None
-        self.first_batch_max_timestamp_ms = UNKNOWN
         self._is_time_known = False  # whether the largest timestamp was looked up since the segment was opened
         self.counters = np.zeros(1, appending.STATE)
         state = self.counters[0]
@@ -73,6 +73,11 @@ class OpenSegment:
         self._put(self.timeindex, new[:times, 2:])
         return at, outcome, self._reason(cause, rows, at, limits) if cause else None
 
+    def add_aborted(self, entries: np.ndarray) -> None:
+        """Entries for the transaction index, format.txn_index.ENTRY."""
+        if len(entries):
+            self.txnindex = (self.txnindex or b"") + txn_index.build(entries)
+
     def end(self) -> None:
         """The last entry of the time index, and both indexes cut to their entries (onBecomeInactiveSegment, close)."""
         self.timeindex.open(self._room_bytes)
@@ -100,6 +105,9 @@ class OpenSegment:
         """Cuts the segment before the batch with that offset (truncateTo); where the .log ends then, None where nothing is cut."""
         position = self._position_of(target_offset, log)
         self.timeindex.open(self._room_bytes)
+        if self.txnindex is not None:
+            aborted = txn_index.parse(self.txnindex)
+            self.txnindex = txn_index.build(aborted[: txn_index.kept_by_truncation(aborted, target_offset)])
         for file in (self.index, self.timeindex):
             keep = int(np.searchsorted(file.entries["relative_offset"], target_offset - self.base_offset, "left"))
             file.truncate(keep)

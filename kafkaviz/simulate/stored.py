@@ -58,14 +58,21 @@ class StoredLog:
     stray: str | None = None
 
 
-def in_memory(name: str, data: bytes, modified_ms: int = 0) -> StoredFile:
-    """A file whose bytes are at hand."""
+def reader(data: bytes | memoryview) -> Read:
+    """read(position, buffer) of bytes that are at hand."""
     held = np.frombuffer(data, np.uint8)
 
     def read(position: int, buffer: np.ndarray) -> int:
         piece = held[position : position + len(buffer)]
         buffer[: len(piece)] = piece
         return len(piece)
+
+    return read
+
+
+def in_memory(name: str, data: bytes, modified_ms: int = 0) -> StoredFile:
+    """A file whose bytes are at hand."""
+    read = reader(data)
 
     @contextmanager
     def opened() -> Iterator[Read]:

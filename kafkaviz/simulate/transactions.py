@@ -4,6 +4,7 @@ As ProducerAppendInfo and ProducerStateManager of Kafka 4.3.1, of whose state a 
 7 begins at offset 10, producer 8 at 20, and 7 aborts at 30: the entry (7, 10, 30, 20), since below 20 everything is decided.
 """
 
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
@@ -14,6 +15,7 @@ from kafkaviz.format.walk import Read
 
 ABORT, COMMIT = 0, 1
 TYPE_AT, TYPE_END = 2, 4  # in the key of a control record, behind its version
+EPOCH_AT, EPOCH_END = 2, 6  # in the value of a marker, behind its version
 
 
 class TransactionFault(Exception):
@@ -40,6 +42,12 @@ class OpenTransactions:
         """The entries of the transaction index, in their order."""
         return np.array(self._aborted, txn_index.ENTRY)
 
+    def take_aborted(self) -> np.ndarray:
+        """As aborted(), and those are forgotten: they go into the index of the segment that was written to."""
+        aborted = self.aborted()
+        self._aborted.clear()
+        return aborted
+
     def take(self, read: Read, batches: np.ndarray, stem: str = "") -> None:
         """The next batches (format.batch.BATCH), of which markers are read; TransactionFault where Kafka's recovery ends."""
         control = batch.is_control(batches)
@@ -47,11 +55,16 @@ class OpenTransactions:
         for at in np.flatnonzero(concerned).tolist():
             producer_id, base_offset = int(batches["producer_id"][at]), int(batches["base_offset"][at])
             if not control[at]:
-                self._first_offsets.setdefault(producer_id, base_offset)
+                self.begin(producer_id, base_offset)
             elif batches["record_count"][at]:
-                self._end(producer_id, base_offset, self._marker(read, batches[at], at), at, stem)
+                self.end(producer_id, base_offset, marker(read, batches[at], at).kind, at, stem)
 
-    def _end(self, producer_id: int, marker_offset: int, kind: int, at: int, stem: str) -> None:
+    def begin(self, producer_id: int, offset: int) -> None:
+        """A transactional batch: the first one of a producer begins its transaction."""
+        self._first_offsets.setdefault(producer_id, offset)
+
+    def end(self, producer_id: int, marker_offset: int, kind: int, at: int = 0, stem: str = "") -> None:
+        """A marker, ABORT or COMMIT; TransactionFault where the transaction index refuses it. at: the batch, stem: the segment it is in."""
         first_offset = self._first_offsets.pop(producer_id, None)
         if first_offset is None or kind != ABORT:
             return
@@ -62,15 +75,26 @@ class OpenTransactions:
         stable = min(self._first_offsets.values(), default=marker_offset + 1)
         self._aborted.append((txn_index.VERSION, producer_id, first_offset, marker_offset, stable))
 
-    def _marker(self, read: Read, header: np.void, at: int) -> int:
-        """The type of a control batch's first record."""
-        data = np.empty(int(header["size_bytes"]) - batch.HEADER_BYTES, np.uint8)
-        if read(int(header["position"]) + batch.HEADER_BYTES, data) < len(data):
-            raise TransactionFault(at)
-        try:
-            key = record.records(data.tobytes(), int(header["attributes"] & batch.CODEC_MASK), int(header["record_count"]))[0].key
-        except CorruptBytes as fault:
-            raise TransactionFault(at, None, fault.what) from None
-        if key is None or len(key) < TYPE_END:
-            raise TransactionFault(at)
-        return int.from_bytes(key[TYPE_AT:TYPE_END], "big", signed=True)
+
+@dataclass(frozen=True)
+class Marker:
+    """The end of a transaction. kind: ABORT or COMMIT; coordinator_epoch: of the transaction coordinator, -1 if it cannot be read."""
+
+    kind: int
+    coordinator_epoch: int
+
+
+def marker(read: Read, header: np.void, at: int) -> Marker:
+    """What a control batch's first record says; TransactionFault, with the number of the batch, where Kafka cannot read it."""
+    data = np.empty(int(header["size_bytes"]) - batch.HEADER_BYTES, np.uint8)
+    if read(int(header["position"]) + batch.HEADER_BYTES, data) < len(data):
+        raise TransactionFault(at)
+    try:
+        found = record.records(data.tobytes(), int(header["attributes"] & batch.CODEC_MASK), int(header["record_count"]))[0]
+    except CorruptBytes as fault:
+        raise TransactionFault(at, None, fault.what) from None
+    if found.key is None or len(found.key) < TYPE_END:
+        raise TransactionFault(at)
+    epoch = (found.value or b"")[EPOCH_AT:EPOCH_END]
+    kind = int.from_bytes(found.key[TYPE_AT:TYPE_END], "big", signed=True)
+    return Marker(kind, int.from_bytes(epoch, "big", signed=True) if len(epoch) == EPOCH_END - EPOCH_AT else -1)

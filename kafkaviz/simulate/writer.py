@@ -15,17 +15,19 @@ import numpy as np
 
 from kafkaviz import versions
 from kafkaviz.format import batch, batch_records, names
+from kafkaviz.format.walk import Walk
 from kafkaviz.simulate import appending, refusals
 from kafkaviz.simulate.config import LogConfig, Profile, profile
 from kafkaviz.simulate.epochs import LeaderEpochs
 from kafkaviz.simulate.loading import Loading
 from kafkaviz.simulate.log_bytes import Counted, LogBytes
 from kafkaviz.simulate.open_segment import OpenSegment, one_append
+from kafkaviz.simulate.producer_table import ProducerTable
 from kafkaviz.simulate.recovery import ILLEGAL_ARGUMENT, Raised
 from kafkaviz.simulate.refusals import AppendFailed
 from kafkaviz.simulate.roll import RollReason
 from kafkaviz.simulate.steps import Step
-from kafkaviz.simulate.stored import StoredFile, StoredLog, in_memory
+from kafkaviz.simulate.stored import StoredFile, StoredLog, in_memory, reader
 from kafkaviz.units import file_stem
 
 NEWEST = profile(versions.NEWEST_RELEASE)
@@ -79,8 +81,11 @@ class Log:
         self.config, self.profile, self.partition, self.is_leader = config, of, partition, is_leader
         self.logs: LogBytes = Counted() if logs is None else logs
         self.log_start_offset = self.log_end_offset = start_offset
-        self.epochs, self.events = LeaderEpochs(), []
+        self.epochs, self.producers = LeaderEpochs(), ProducerTable()
+        self.events: list[Event] = []
         self.segments: list[OpenSegment] = []
+        self.snapshots: dict[int, bytes] = {}  # the .snapshot files, by their offset
+        self._snapshot_offset = start_offset  # of the newest file
         self._random = np.random.default_rng(seed)
         self._refuse_without_room()
         self._begin(start_offset, now_ms).make_room(config)
@@ -110,7 +115,7 @@ class Log:
                 size_bytes = int(ends[written] - ends[start])
                 piece = None if data is None else memoryview(data)[ends[start] : ends[written]]
                 self.logs.append(active.base_offset, piece, size_bytes)
-            self._taken(rows[start:at])
+            self._taken(rows[start:at], None if data is None else memoryview(data)[ends[start] : ends[at]])
             if failed:
                 self._fail(outcome, rows, at, data, int(ends[at]))
             start, is_rolled = at, outcome == appending.ROLLS
@@ -137,6 +142,12 @@ class Log:
             active.end()
         self.events.append(Event("roll", active.base_offset, now_ms, base_offset, reason))
         self._begin(base_offset, now_ms)
+        self._take_snapshot(base_offset)
+
+    def _take_snapshot(self, offset: int) -> None:
+        """The producers' state as a file, if there was none at that offset (takeSnapshot)."""
+        if offset > self._snapshot_offset:
+            self.snapshots[offset], self._snapshot_offset = self.producers.snapshot(), offset
 
     def _begin(self, base_offset: int, now_ms: int) -> OpenSegment:
         """A new segment, which from now on is the active one."""
@@ -169,12 +180,17 @@ class Log:
                 offsets[deep] = rows["deep_offset"][deep]
         return offsets
 
-    def _taken(self, rows: np.ndarray) -> None:
-        """What the log remembers of appends beside its files."""
+    def _taken(self, rows: np.ndarray, data: memoryview | None) -> None:
+        """What the log remembers of appends to its active segment, beside the .log and the two indexes."""
         if not len(rows):
             return
         self.log_end_offset = int(rows["last_offset"][-1]) + 1
         self._assign_epochs(rows)
+        if (rows["producer_id"] >= 0).any():
+            placed = rows.copy()
+            placed["position"] -= placed["position"][0]
+            self.producers.take(placed, None if data is None else reader(data))
+            self.active.add_aborted(self.producers.transactions.take_aborted())
 
     def _assign_epochs(self, rows: np.ndarray) -> None:
         epochs = np.where(rows["magic"] >= batch.MAGIC_2, rows["leader_epoch"], -1)
@@ -213,6 +229,7 @@ class Log:
             self.logs.cut(active.base_offset, position)
         self._end_at(offset)
         self.log_start_offset = min(self.log_start_offset, offset)
+        self._know_producers(offset)
         return True
 
     def _start_anew(self, offset: int, now_ms: int) -> None:
@@ -220,7 +237,9 @@ class Log:
         for segment in self.segments:
             self.logs.delete(segment.base_offset)
         self.segments.clear()
-        self.log_start_offset = self.log_end_offset = offset
+        self.log_start_offset = self.log_end_offset = self._snapshot_offset = offset
+        self.producers, self.epochs = ProducerTable(), LeaderEpochs()
+        self.snapshots.clear()
         self._begin(offset, now_ms)
 
     def _end_at(self, offset: int) -> None:
@@ -235,6 +254,7 @@ class Log:
         while len(self.segments) > 1 and self.segments[1].base_offset <= self.log_start_offset:
             gone = self.segments.pop(0)
             self.logs.delete(gone.base_offset)
+            self.snapshots.pop(gone.base_offset, None)
             self.events.append(Event("delete", gone.base_offset, now_ms, self.log_start_offset))
             count += 1
         return count
@@ -250,6 +270,7 @@ class Log:
             self.active.end()
         else:
             self.active.index.trim()
+        self._take_snapshot(self.log_end_offset)
         self.events.append(Event("close", self.active.base_offset, now_ms))
 
     def restart(self, now_ms: int, *, recovery_point: int | None = None, config: LogConfig | None = None) -> None:
@@ -260,11 +281,12 @@ class Log:
         self.config = config or self.config
         stored = self.stored(self.log_end_offset if recovery_point is None else recovery_point)
         loading = Loading(stored, recovery_point is None, self.profile)
-        steps = loading.run()
+        steps, before = loading.run(), self.snapshots
         failed = next((step for step in steps if step.action == "fail"), None)
         if failed:
             raise CannotLoad(failed.error, steps)
         self._load(loading, now_ms)
+        self._load_producers(loading, before)
         self.events.append(Event("restart", self.active.base_offset, now_ms))
 
     def _load(self, loading: Loading, now_ms: int) -> None:
@@ -280,10 +302,40 @@ class Log:
             index, timeindex = (None if file is None else file.content() for file in indexes)
             segment = OpenSegment(base_offset, self.config, now_ms, self._jitter_ms(), index, timeindex)
             segment.read_log(self.logs.stored(base_offset))
+            aborted = files.get(f"{file_stem(base_offset)}.txnindex")
+            segment.txnindex = None if aborted is None else aborted.content()
             self.segments.append(segment)
         self.active.counters["log_end_offset"] = self.log_end_offset
         self.active.make_room(self.config)
         self.log_start_offset = max(self.log_start_offset, self.segments[0].base_offset)
+
+    def _load_producers(self, loading: Loading, before: dict[int, bytes]) -> None:
+        """The snapshots that a load leaves: those it wrote anew, and those that were there."""
+        self.snapshots, written = {}, loading.written_snapshots()
+        for offset in loading.snapshots():
+            self.snapshots[offset] = self._producers_at(offset).snapshot() if offset in written else before[offset]
+        self._snapshot_offset = max(self.snapshots, default=self.log_start_offset)
+        self.producers = self._producers_at(self.log_end_offset)
+        self.epochs = LeaderEpochs(loading.leader_epochs())
+
+    def _know_producers(self, end: int) -> None:
+        """The producers' state after a truncation: from the latest snapshot that is left, and the batches behind it."""
+        self.snapshots = {offset: data for offset, data in self.snapshots.items() if self.log_start_offset < offset <= end}
+        self._snapshot_offset = max(self.snapshots, default=self.log_start_offset)
+        self.producers = self._producers_at(end)
+        self._take_snapshot(end)
+
+    def _producers_at(self, offset: int) -> ProducerTable:
+        """The state below an offset."""
+        start = max((one for one in self.snapshots if one <= offset), default=self.log_start_offset)
+        table = ProducerTable(self.snapshots.get(start))
+        for segment, following in zip(self.segments, [*self.segments[1:], None], strict=True):
+            if segment.base_offset < offset and (following is None or following.base_offset > start):
+                log = self.logs.stored(segment.base_offset)
+                with log.opened() as read:
+                    for batches in Walk(read, 0, log.size_bytes):
+                        table.take(batches[(batches["base_offset"] >= start) & (batches["last_offset"] < offset)], read)
+        return table
 
     def _keep(self, base_offset: int, left: StoredFile | None) -> None:
         if left is None:
@@ -300,6 +352,11 @@ class Log:
             for kind, file in (("index", segment.index), ("timeindex", segment.timeindex)):
                 if file.exists:
                     files.append(in_memory(f"{stem}.{kind}", file.content()))
+            if segment.txnindex is not None:
+                files.append(in_memory(f"{stem}.txnindex", segment.txnindex))
+        files += [in_memory(f"{file_stem(offset)}.snapshot", data) for offset, data in self.snapshots.items()]
+        if self.epochs.entries:
+            files.append(in_memory(names.LEADER_EPOCHS, self.epochs.text()))
         return StoredLog(self.partition, tuple(files), self.config, recovery_point, self.log_start_offset)
 
     def _refuse_without_room(self) -> None:

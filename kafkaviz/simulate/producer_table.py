@@ -1,0 +1,111 @@
+"""What a broker knows of each producer of a log: what a producer snapshot holds, and what the transaction index is made from.
+
+As ProducerStateManager and ProducerAppendInfo of Kafka 4.3.1. Of each producer its last batch counts: sequences 4 to 6 at offsets 898
+to 900 are kept as (6, 900, 2). A marker ends the transaction, and tells the coordinator's epoch; it takes no sequence.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kafkaviz.format import batch, producer_snapshot
+from kafkaviz.format.producer_snapshot import PRODUCER
+from kafkaviz.format.walk import Read
+from kafkaviz.simulate.transactions import Marker, OpenTransactions, marker
+
+NONE = -1
+LEAST_BUCKETS = 16
+
+
+@dataclass
+class _Producer:
+    """The fields of a snapshot's row; the first offset of its transaction is with the open transactions."""
+
+    epoch: int
+    last_sequence: int = NONE
+    last_offset: int = NONE
+    offset_delta: int = 0
+    timestamp_ms: int = NONE
+    coordinator_epoch: int = NONE
+
+
+class ProducerTable:
+    """The producers of one log up to an offset; transactions: those that are open, and those aborted."""
+
+    def __init__(self, snapshot: bytes | None = None) -> None:
+        """snapshot: a file to begin with; CorruptBytes where Kafka would ignore it."""
+        stored = np.empty(0, PRODUCER) if snapshot is None else producer_snapshot.parse(snapshot).producers
+        fields = ("producer_epoch", "last_sequence", "last_offset", "offset_delta", "timestamp_ms", "coordinator_epoch")
+        self._producers = {int(row["producer_id"]): _Producer(*(int(row[name]) for name in fields)) for row in stored}
+        begun = stored[stored["current_txn_first_offset"] >= 0]
+        self.transactions = OpenTransactions({int(row["producer_id"]): int(row["current_txn_first_offset"]) for row in begun})
+
+    def take(self, batches: np.ndarray, read: Read | None) -> None:
+        """The next batches, as format.batch.BATCH or incoming.INCOMING. read: their bytes at their positions; without it no
+        coordinator's epoch is known, and the kind of a marker is the row's own."""
+        for at in _telling(batches).tolist():
+            row = batches[at]
+            if batch.is_control(row):
+                if row["record_count"]:
+                    found = Marker(int(row["marker"]), NONE) if read is None else marker(read, row, at)
+                    self._end(row, found)
+            else:
+                self._append(row)
+
+    def snapshot(self) -> bytes:
+        """The .snapshot file of this moment, its producers in the order of Java's hash map."""
+        begun = self.transactions.open()
+        rows = np.empty(len(self._producers), PRODUCER)
+        for at, producer_id in enumerate(_hash_order(self._producers)):
+            one = self._producers[producer_id]
+            rows[at] = (
+                producer_id, one.epoch, one.last_sequence, one.last_offset, one.offset_delta, one.timestamp_ms, one.coordinator_epoch,
+                begun.get(producer_id, NONE),
+            )  # fmt: skip
+        return producer_snapshot.build(rows)
+
+    def _append(self, row: np.void) -> None:
+        one = self._of_epoch(row)
+        one.last_sequence = (int(row["base_sequence"]) + int(row["last_offset"]) - int(row["base_offset"])) % (1 << 31)
+        one.last_offset, one.offset_delta = int(row["last_offset"]), int(row["last_offset"]) - int(row["base_offset"])
+        one.timestamp_ms = int(row["max_timestamp_ms"])
+        if batch.is_transactional(row):
+            self.transactions.begin(int(row["producer_id"]), int(row["base_offset"]))
+
+    def _end(self, row: np.void, found: Marker) -> None:
+        one = self._of_epoch(row)
+        one.coordinator_epoch, one.timestamp_ms = found.coordinator_epoch, int(row["max_timestamp_ms"])
+        self.transactions.end(int(row["producer_id"]), int(row["base_offset"]), found.kind)
+
+    def _of_epoch(self, row: np.void) -> _Producer:
+        """The producer of a batch; a new epoch forgets its batches."""
+        producer_id, epoch = int(row["producer_id"]), int(row["producer_epoch"])
+        one = self._producers.setdefault(producer_id, _Producer(epoch))
+        if one.epoch != epoch:
+            one.epoch, one.last_sequence, one.last_offset, one.offset_delta = epoch, NONE, NONE, 0
+        return one
+
+
+def _telling(batches: np.ndarray) -> np.ndarray:
+    """The rows that change what is known at the end: markers, the first batch behind each, and each producer's last batch."""
+    of_producers = np.flatnonzero(batches["producer_id"] >= 0)
+    if not len(of_producers):
+        return of_producers
+    ordered = of_producers[np.argsort(batches["producer_id"][of_producers], kind="stable")]
+    producer, control = batches["producer_id"][ordered], batch.is_control(batches[ordered])
+    is_first = np.concatenate([[True], (producer[1:] != producer[:-1]) | control[:-1]])
+    is_last = np.concatenate([is_first[1:] | control[1:], [True]])
+    return np.sort(ordered[control | is_first | is_last])
+
+
+def _hash_order(producer_ids: dict[int, _Producer]) -> list[int]:
+    """The keys of a java.util.HashMap<Long, …> as it lists them: by bucket, in each in the order in which they came."""
+    buckets = LEAST_BUCKETS
+    while len(producer_ids) > buckets * 3 // 4:
+        buckets *= 2
+    return sorted(producer_ids, key=lambda producer_id: _spread(producer_id) % buckets)
+
+
+def _spread(number: int) -> int:
+    folded = (number ^ number >> 32) & 0xFFFFFFFF
+    return folded ^ folded >> 16
