@@ -16,7 +16,7 @@ from kafkaviz.log.partition import Offsets, Partition
 from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.simulate.config import IndexConfig, profile
 from kafkaviz.simulate.loading import OnRecovered
-from kafkaviz.simulate.own_files import OwnFiles, own_steps
+from kafkaviz.simulate.own_files import QUORUM_FILE, OwnFiles, own_steps
 from kafkaviz.simulate.restart import Restart, Step, joined, restart, steps_of
 from kafkaviz.simulate.stored import StoredFile, StoredLog
 
@@ -84,9 +84,9 @@ def before(broker: Broker, release: Release = NEWEST) -> tuple[Step, ...]:
 
 def own_files(broker: Broker) -> OwnFiles:
     """The files that a start reads first. CannotOpen."""
-    found = (broker.path / name for name in (names.META_PROPERTIES, names.BOOTSTRAP))
-    contents = (file.read(path, 0, OWN_BYTES) if os.path.lexists(path) else None for path in found)
-    return OwnFiles(*contents, any(one.directory == DIRECTORY for one in broker.partitions))
+    found = (broker.path / name for name in (names.META_PROPERTIES, names.BOOTSTRAP, QUORUM_FILE))
+    properties, bootstrap, quorum = (file.read(path, 0, OWN_BYTES) if os.path.lexists(path) else None for path in found)
+    return OwnFiles(properties, bootstrap, any(one.directory == DIRECTORY for one in broker.partitions), quorum)
 
 
 def log_of(broker: Broker, partition: Partition, config: IndexConfig) -> Log:

@@ -1,8 +1,8 @@
-"""The files of a broker directory that a start reads before its first log: meta.properties and bootstrap.checkpoint.
+"""The files of a broker directory that a start reads before its first log: meta.properties, bootstrap.checkpoint and quorum-state.
 
-As MetaPropertiesEnsemble, BootstrapDirectory and BatchFileReader of Kafka 4.3.1. A directory without a meta.properties that can be
-read counts as not there; of bootstrap.checkpoint every record is read, and no checksum is looked at: "x" holds no metadata.version,
-so the start ends.
+As MetaPropertiesEnsemble, BootstrapDirectory, BatchFileReader and FileQuorumStateStore of Kafka 4.3.1. A directory without a
+meta.properties that can be read counts as not there; of bootstrap.checkpoint every record is read, and no checksum is looked at: "x"
+holds no metadata.version, so the start ends.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, batch_records, checkpoint, metadata
-from kafkaviz.format.names import BOOTSTRAP, META_PROPERTIES
+from kafkaviz.format.names import BOOTSTRAP, META_PROPERTIES, METADATA_TOPIC, QUORUM_STATE
 from kafkaviz.format.walk import walk
 from kafkaviz.simulate import small_files, way_outs
 from kafkaviz.simulate.config import Profile
@@ -24,6 +24,7 @@ NONE_READABLE = Raised(RUNTIME, "No readable meta.properties files found.")
 NO_CLUSTER = Raised("java.util.NoSuchElementException", "No value present")
 WITHOUT_ZOOKEEPER, WITH_BOOTSTRAP = (4, 0), (3, 3)
 ONLY_ONE = "a broker that has no other log directory does not start"
+QUORUM_FILE = f"{METADATA_TOPIC}-0/{QUORUM_STATE}"
 _NUMBER = re.compile("[+-]?[0-9]{1,10}")
 
 
@@ -34,6 +35,7 @@ class OwnFiles:
     meta_properties: bytes | None
     bootstrap: bytes | None = None
     has_metadata_log: bool = False
+    quorum_state: bytes | None = None
 
 
 def own_steps(files: OwnFiles, of: Profile) -> tuple[Step, ...]:
@@ -42,6 +44,8 @@ def own_steps(files: OwnFiles, of: Profile) -> tuple[Step, ...]:
     steps = list(_properties(files.meta_properties, is_kraft))
     if is_kraft and of.release >= WITH_BOOTSTRAP and files.bootstrap is not None:
         steps += _bootstrap(files.bootstrap)
+    if files.has_metadata_log and files.quorum_state is not None:
+        steps += _quorum(files.quorum_state)
     return tuple(steps)
 
 
@@ -112,5 +116,30 @@ def _bootstrap(data: bytes) -> Iterator[Step]:
         yield _fail("bootstrap", BOOTSTRAP, f"reading {BOOTSTRAP} ends with an exception, which ends the start", raised, way_outs.BOOTSTRAP)
 
 
-def _fail(cause: str, name: str, why: str, raised: Raised, way_out: str) -> Step:
-    return Step(None, None, "fail", cause, why, name, error=str(raised), way_out=way_out)
+def quorum_fault(data: bytes) -> tuple[str, Raised | None] | None:
+    """(what is wrong with a quorum-state, what reading it throws, None where its words are not known), or None."""
+    try:
+        checkpoint.parse_quorum_state(data)
+    except CorruptBytes as fault:
+        what = fault.what
+    else:
+        return None
+    if what.startswith("data_version ("):
+        return what, Raised("java.lang.IllegalStateException", what)
+    if what.startswith("unable to locate"):
+        return what, Raised(RUNTIME, f"QuorumStateData: {what}")
+    if what.startswith(("the field", "a voter")):
+        return what, None
+    return what, Raised("java.io.UncheckedIOException", f"Error while reading the Quorum status from the file {QUORUM_FILE}")
+
+
+def _quorum(data: bytes) -> Iterator[Step]:
+    """QuorumState.initialize catches nothing that reading the file throws."""
+    found = quorum_fault(data)
+    if found:
+        why = f"{QUORUM_FILE} cannot be read ({found[0]}), which ends the start"
+        yield _fail("quorum-state", QUORUM_FILE, why, found[1], way_outs.QUORUM_STATE)
+
+
+def _fail(cause: str, name: str, why: str, raised: Raised | None, way_out: str) -> Step:
+    return Step(None, None, "fail", cause, why, name, error=raised and str(raised), way_out=way_out)

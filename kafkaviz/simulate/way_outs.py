@@ -23,6 +23,10 @@ PROPERTIES = (
     "directory.id is put in by the start"
 )
 BOOTSTRAP = "move the file away: a start does without it, and a controller whose log is not empty needs nothing of it"
+QUORUM_STATE = (
+    "restore it from a copy, or move it away: the node then finds the quorum's epoch again; a voter that forgets its vote may vote twice "
+    "in one epoch, so let the other voters have a leader before it starts"
+)
 CLUSTER_SNAPSHOT = (
     "copy __cluster_metadata-0, then move it away whole: the node fetches the cluster's metadata from the controllers again; of the last "
     "controller restore it from a backup"

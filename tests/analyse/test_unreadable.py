@@ -11,7 +11,7 @@ from kafkaviz.log.broker import open_broker
 from tests.analyse.lab import Lab
 
 PARTITIONS = ("__cluster_metadata-0", "payments-0")
-NOT_OPENED = (".lock", "quorum-state")  # nothing is told by what is in them
+NOT_OPENED = (".lock",)  # nothing is told by what is in it
 NOT_NEEDED = (".kafka_cleanshutdown", "cleaner-offset-checkpoint")  # a start is foretold without what is in them
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from kafkaviz.simulate.config import IndexConfig, profile
 from kafkaviz.simulate.loading import Loading
+from kafkaviz.simulate.own_files import OwnFiles, own_steps
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, Step
 from kafkaviz.simulate.stored import StoredLog, in_memory
 
@@ -102,6 +103,26 @@ def test_the_recorded_loads_cover_what_a_load_can_do(clean, damaged):
     brokers = {"clean": clean, "damaged": damaged}
     causes = {step.cause for line in RECORDED for step in loading(line, brokers[line["source"][0]]).run()}
     by_broker = {"metadata-log", "directory-deleted", "directory-stray", "directory-name", "directory-twice", "becomes-stray"}
-    own_files = {"meta-properties", "bootstrap", "snapshot-corrupt"}
+    own_files = {"meta-properties", "bootstrap", "quorum-state", "snapshot-corrupt"}
     assert CAUSES.keys() - causes <= by_broker | own_files | {"exception"}
     assert {"error" in line for line in RECORDED} == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        (b"", "java.io.UncheckedIOException: Error while reading the Quorum status from the file __cluster_metadata-0/quorum-state"),
+        (b"junk\n", "java.io.UncheckedIOException: Error while reading the Quorum status from the file __cluster_metadata-0/quorum-state"),
+        (b"{}\n", "java.io.UncheckedIOException: Error while reading the Quorum status from the file __cluster_metadata-0/quorum-state"),
+        (b'{"data_version":9}', "java.lang.IllegalStateException: data_version (9) is not within the min (0) and max (1) supported version"),
+        (b'{"data_version":1,"leaderId":1}',
+         "java.lang.RuntimeException: QuorumStateData: unable to locate field 'leaderEpoch', which is mandatory in version 1"),
+        (b'{"data_version":1,"leaderId":"x","leaderEpoch":1,"votedId":-1,"votedDirectoryId":"AAAAAAAAAAAAAAAAAAAAAA"}', None),
+    ],
+)  # fmt: skip
+def test_a_quorum_state_that_ends_the_start(data, error):
+    """What FileQuorumStateStore of 4.3.1 threw for these bytes; a node without a metadata log has none to read."""
+    properties = b"version=1\nnode.id=1\ncluster.id=abc\n"
+    (step,) = own_steps(OwnFiles(properties, None, True, data), profile((4, 3, 1)))
+    assert (step.action, step.cause, step.error) == ("fail", "quorum-state", error) and step.way_out
+    assert own_steps(OwnFiles(properties, None, False, data), profile((4, 3, 1))) == ()

@@ -1,4 +1,4 @@
-"""The checks of snapshots of the cluster's metadata: those of the metadata log, and bootstrap.checkpoint."""
+"""The checks of KRaft's own files: snapshots of the metadata log, bootstrap.checkpoint, and quorum-state."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,7 +6,8 @@ from pathlib import Path
 from kafkaviz.analyse.checks.facts import Facts, and_more
 from kafkaviz.analyse.checks.other_files import unreadable
 from kafkaviz.analyse.finding import Evidence, Finding, Version, finding
-from kafkaviz.errors import CannotOpen
+from kafkaviz.errors import CannotOpen, CorruptBytes
+from kafkaviz.format import checkpoint
 from kafkaviz.format.deep_scan import DeepScan
 from kafkaviz.log import file
 from kafkaviz.log.broker import Problem
@@ -18,6 +19,8 @@ from kafkaviz.units import group
 
 NOT_READ = "Nothing reads it while a newer one is there"
 SNAPSHOT_STEP = "Take it from another controller; if the log still begins at offset 0, move it away"
+NO_QUORUM = "The node does not start: it reads the state of the quorum before any log, and catches no fault of it"
+QUORUM_STEP = "Restore it from a copy; moved away, the node forgets its vote, which is safe once the other voters have a leader"
 BOOTSTRAP_STEP = "Move it away: a node that has started once needs nothing of it"
 
 
@@ -29,6 +32,18 @@ def snapshot(found: FileInfo, partition: Partition, facts: Facts) -> Iterator[Fi
         yield from _batches(found.path, facts.partition, facts.version, consequence, SNAPSHOT_STEP)
     except CannotOpen as fault:
         yield unreadable.of_file(found.name, fault, facts, unreadable.SNAPSHOT if is_newest else NOT_READ)
+
+
+def quorum_state(found: FileInfo, facts: Facts) -> Iterator[Finding]:
+    """Whom the node voted for or follows, and in which epoch: a start reads it before any log."""
+    try:
+        checkpoint.parse_quorum_state(file.read_text(found.path))
+    except CorruptBytes as fault:
+        evidence = Evidence(fault.what, "one line of JSON with data_version, leaderId, leaderEpoch and votedId")
+        message, place = f"{found.name}: {fault.what}", (fault.position, found.size_bytes - fault.position)
+        yield facts.found("checkpoint-unreadable", found.name, message, evidence, *place, consequence=NO_QUORUM, next_step=QUORUM_STEP)
+    except CannotOpen as fault:
+        yield unreadable.of_file(found.name, fault, facts, unreadable.NO_START)
 
 
 def bootstrap(path: Path, end: Step | None, version: Version) -> Iterator[Finding]:

@@ -37,6 +37,8 @@ def of_partition(partition: Partition, facts: Facts) -> Iterator[Finding]:
         name = names.parse_file(found.name)
         if name and name.kind == "checkpoint" and not name.suffix:
             yield from cluster.snapshot(found, partition, facts)
+        elif found.name == QUORUM_STATE and facts.metadata_log:
+            yield from cluster.quorum_state(found, facts)
         elif name and name.suffix in LEFTOVERS:
             evidence = Evidence(f"the suffix .{name.suffix}", "no such file")
             message = f"{found.name}: {group(found.size_bytes)} bytes"
