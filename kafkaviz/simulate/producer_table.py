@@ -43,14 +43,14 @@ class ProducerTable:
     def take(self, batches: np.ndarray, read: Read | None) -> None:
         """The next batches, as format.batch.BATCH or incoming.INCOMING. read: their bytes at their positions; without it no
         coordinator's epoch is known, and the kind of a marker is the row's own."""
-        for at in _telling(batches).tolist():
+        telling = _telling(batches).tolist()
+        for place, at in enumerate(telling):
             row = batches[at]
-            if batch.is_control(row):
-                if row["record_count"]:
-                    found = Marker(int(row["marker"]), NONE) if read is None else marker(read, row, at)
-                    self._end(row, found)
-            else:
+            if not batch.is_control(row):
                 self._append(row)
+            elif row["record_count"]:
+                found = Marker(int(row["marker"]), NONE) if read is None else marker(read, row, at)
+                self._end(row, found, self._begins_behind(batches, telling[place:]))
 
     def snapshot(self) -> bytes:
         """The .snapshot file of this moment, its producers in the order of Java's hash map."""
@@ -72,10 +72,26 @@ class ProducerTable:
         if batch.is_transactional(row):
             self.transactions.begin(int(row["producer_id"]), int(row["base_offset"]))
 
-    def _end(self, row: np.void, found: Marker) -> None:
+    def _end(self, row: np.void, found: Marker, behind: int | None) -> None:
         one = self._of_epoch(row)
         one.coordinator_epoch, one.timestamp_ms = found.coordinator_epoch, int(row["max_timestamp_ms"])
-        self.transactions.end(int(row["producer_id"]), int(row["base_offset"]), found.kind)
+        self.transactions.end(int(row["producer_id"]), int(row["base_offset"]), found.kind, behind=behind)
+
+    def _begins_behind(self, batches: np.ndarray, telling: list[int]) -> int | None:
+        """Where another producer's transaction begins behind a marker, telling[0], in the same append: a follower's has many batches.
+
+        Kafka takes note of all transactions of an append before it ends the first.
+        """
+        if "append" not in batches.dtype.names:
+            return None
+        ended = batches[telling[0]]
+        for at in telling[1:]:
+            row = batches[at]
+            if row["append"] != ended["append"]:
+                return None
+            if batch.is_transactional(row) and not batch.is_control(row) and row["producer_id"] != ended["producer_id"]:
+                return int(row["base_offset"])
+        return None
 
     def _of_epoch(self, row: np.void) -> _Producer:
         """The producer of a batch; a new epoch forgets its batches."""

@@ -63,8 +63,11 @@ class OpenTransactions:
         """A transactional batch: the first one of a producer begins its transaction."""
         self._first_offsets.setdefault(producer_id, offset)
 
-    def end(self, producer_id: int, marker_offset: int, kind: int, at: int = 0, stem: str = "") -> None:
-        """A marker, ABORT or COMMIT; TransactionFault where the transaction index refuses it. at: the batch, stem: the segment it is in."""
+    def end(self, producer_id: int, marker_offset: int, kind: int, at: int = 0, stem: str = "", behind: int | None = None) -> None:
+        """A marker, ABORT or COMMIT; TransactionFault where the transaction index refuses it.
+
+        at: the batch; stem: the segment it is in. behind: where the next transaction begins in the same append, if one does.
+        """
         first_offset = self._first_offsets.pop(producer_id, None)
         if first_offset is None or kind != ABORT:
             return
@@ -72,7 +75,7 @@ class OpenTransactions:
         if last is not None and marker_offset <= last:
             words = f"The last offset of appended transactions must increase sequentially, but {marker_offset} is not greater than"
             raise TransactionFault(at, "java.lang.IllegalArgumentException", f"{words} current last offset {last} of index {stem}.txnindex")
-        stable = min(self._first_offsets.values(), default=marker_offset + 1)
+        stable = min(self._first_offsets.values(), default=marker_offset + 1 if behind is None else behind)
         self._aborted.append((txn_index.VERSION, producer_id, first_offset, marker_offset, stable))
 
 

@@ -1,0 +1,119 @@
+"""A log that was there before as a stream of appends: to write it once more, with the same settings or with others.
+
+What a .log does not tell is which batches came in one append, and when. A leader's append of magic 2 is one batch; of anything else
+the last offset of each append can be handed in. The clock is taken from the largest timestamp so far.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from kafkaviz.errors import CorruptBytes
+from kafkaviz.format import batch, record
+from kafkaviz.format.names import parse_file
+from kafkaviz.format.walk import Read, Walk
+from kafkaviz.simulate.config import Profile
+from kafkaviz.simulate.incoming import INCOMING, NO_MARKER, Chunk
+from kafkaviz.simulate.stored import StoredFile, StoredLog
+from kafkaviz.simulate.transactions import TransactionFault, marker
+from kafkaviz.simulate.wrappers import with_first_offsets
+
+PIECE_BYTES = 8 << 20
+
+
+def chunks(log: StoredLog, of: Profile, *, append_ends: Sequence[int] | None = None, payload: bool = True) -> Iterator[Chunk]:
+    """The batches of every .log in use, in order, each chunk with its bytes or without.
+
+    append_ends: the last offset of each append, ascending; without it every batch is an append. A batch that cannot be read to its
+    end ends the stream of its segment, as it ends Kafka's.
+    """
+    numbers, now_ms = _Numbers(append_ends), -1
+    for file in sorted(_logs(log), key=lambda one: one.name):
+        with file.opened() as read:
+            for batches in _pieces(Walk(read, 0, file.size_bytes)):
+                rows = _rows(with_first_offsets(read, batches))
+                clock = np.maximum.accumulate(np.concatenate([[now_ms], rows["max_timestamp_ms"]]))[1:]
+                now_ms = int(clock[-1])
+                rows["now_ms"] = np.where(clock < 0, file.modified_ms, clock)
+                rows["append"] = numbers.of(rows)
+                if of.deep_time_offsets:
+                    _put_deep_offsets(read, rows)
+                if not payload:
+                    _put_markers(read, rows)
+                yield Chunk(rows, _bytes(read, rows) if payload else None)
+
+
+def start_offset(log: StoredLog) -> int:
+    """The base offset of the first segment, where a log that is written once more begins."""
+    return min((parse_file(file.name).base_offset for file in _logs(log)), default=0)
+
+
+def _logs(log: StoredLog) -> list[StoredFile]:
+    named = ((parse_file(file.name), file) for file in log.files)
+    return [file for name, file in named if name and name.kind == "log" and not name.suffix]
+
+
+def _pieces(walk: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
+    """The batches in stretches whose bytes are some megabytes, or one batch."""
+    for batches in walk:
+        ends = np.cumsum(batches["size_bytes"])
+        cuts = np.flatnonzero(np.diff(ends // PIECE_BYTES)) + 1
+        yield from (part for part in np.split(batches, cuts) if len(part))
+
+
+def _rows(batches: np.ndarray) -> np.ndarray:
+    rows = np.empty(len(batches), INCOMING)
+    for name in batches.dtype.names:
+        rows[name] = batches[name]
+    rows["deep_offset"], rows["marker"] = rows["last_offset"], NO_MARKER
+    return rows
+
+
+class _Numbers:
+    """Gives each batch the number of its append."""
+
+    def __init__(self, append_ends: Sequence[int] | None) -> None:
+        self._ends = None if append_ends is None else np.array(append_ends, np.int64)
+        self._next = 0
+
+    def of(self, rows: np.ndarray) -> np.ndarray:
+        """The numbers of the next rows."""
+        if self._ends is not None:
+            return np.searchsorted(self._ends, rows["last_offset"], "left")
+        self._next += len(rows)
+        return np.arange(self._next - len(rows), self._next)
+
+
+def _put_deep_offsets(read: Read, rows: np.ndarray) -> None:
+    """Of uncompressed batches of magic 2 with the producer's times, the offset of the first record that has the largest."""
+    concerned = (rows["magic"] >= batch.MAGIC_2) & (batch.codec(rows) == 0) & ~batch.is_log_append_time(rows)
+    for at in np.flatnonzero(concerned & (rows["record_count"] > 1)).tolist():
+        data = _bytes(read, rows[at : at + 1])[batch.HEADER_BYTES :]
+        try:
+            table = record.rows(data, int(rows["record_count"][at]))
+        except CorruptBytes:
+            continue
+        newest = int(table["timestamp_delta_ms"].argmax())
+        rows["deep_offset"][at] = rows["base_offset"][at] + table["offset_delta"][newest]
+
+
+def _put_markers(read: Read, rows: np.ndarray) -> None:
+    """The kind of each marker, for those who do not see the bytes."""
+    for at in np.flatnonzero(batch.is_control(rows) & (rows["record_count"] > 0)).tolist():
+        try:
+            rows["marker"][at] = min(marker(read, rows[at], at).kind, np.iinfo(np.int8).max)
+        except TransactionFault:
+            continue
+
+
+def _bytes(read: Read, rows: np.ndarray) -> bytes:
+    """The bytes of batches that follow one another."""
+    start = int(rows["position"][0])
+    data = np.empty(int(rows["size_bytes"].sum()), np.uint8)
+    filled = 0
+    while filled < len(data):
+        got = read(start + filled, data[filled:])
+        if not got:
+            raise CorruptBytes(start + filled, "the .log has become shorter while it was read")
+        filled += got
+    return data.tobytes()
