@@ -95,7 +95,6 @@ JSON_BYTES = 11  # {"n":,"t":""} without its number, one for the shortest text l
 _DRAW_WAIT, _DRAW_COUNT, _DRAW_TRANSACTION, _DRAW_END = 0, 1, 2, 3
 _RECORDS_FROM = 16  # of a batch's stream: the records' own
 _DRAW_VALUE, _DRAW_NULL, _DRAW_KEY, _DRAW_LATE, _DRAW_LATE_BY, _DRAW_FUTURE, _DRAW_FUTURE_BY, _DRAW_TEXT, _DRAW_HEADER = range(9)
-_ALWAYS = np.int64(1) << 32
 _HEAD = np.frombuffer(b'{"n":', np.uint8)
 _MIDDLE = np.frombuffer(b',"t":"', np.uint8)
 _MS = 1_000_000
@@ -109,7 +108,8 @@ def lay(plan, tables, prefix, headers, spans, pool, state, producers, rows, data
     """
     while filled < len(rows):
         of = state.marker_due
-        if of == NOBODY and _is_over(plan, tables, state):
+        wait_ns = _wait_ns(plan, tables, state)
+        if of == NOBODY and _is_over(plan, state, wait_ns):
             of = _still_open(plan, producers)
             if of == NOBODY:
                 state.in_append, state.append = 0, state.append + (state.in_append > 0)
@@ -120,8 +120,9 @@ def lay(plan, tables, prefix, headers, spans, pool, state, producers, rows, data
             _lay_marker(plan, state, producers[of], rows[filled], data, used, write)
             state.marker_due = NOBODY
         else:
-            turn = state.batches % len(producers)
-            if not _lay_batch(plan, tables, prefix, headers, spans, pool, state, producers[turn], turn, rows[filled], data, used, write):
+            turn = state.batches % len(producers) if len(producers) > 1 else 0
+            parts = (tables, prefix, headers, spans, pool)
+            if not _lay_batch(plan, parts, state, producers[turn], turn, wait_ns, rows[filled], data, used, write):
                 return NO_ROOM, filled, used
         used += rows[filled].size_bytes
         filled += 1
@@ -129,11 +130,11 @@ def lay(plan, tables, prefix, headers, spans, pool, state, producers, rows, data
 
 
 @njit(cache=True)
-def _is_over(plan, tables, state):
+def _is_over(plan, state, wait_ns):
     """Whether the next batch is not of this phase any more."""
     if state.phase_records >= plan.most_records or state.phase_batches >= plan.most_batches or state.phase_bytes >= plan.most_bytes:
         return True
-    since = _real_ns(plan, state.busy_ns + _wait_ns(plan, tables, state))
+    since = _real_ns(plan, state.busy_ns + wait_ns)
     return since >= plan.most_ns or state.phase_start_ns + since >= LONGEST_NS
 
 
@@ -168,12 +169,11 @@ def _still_open(plan, producers):
 
 
 @njit(cache=True)
-def _lay_batch(plan, tables, prefix, headers, spans, pool, state, producer, turn, row, data, used, write):
-    """Lays the next data batch; False if it has no room."""
-    of = stream(state.seed, state.batches)
-    most = min(drawn(tables[COUNTS], stream(of, _DRAW_COUNT)), plan.most_records - state.phase_records)
-    wait_ns = _wait_ns(plan, tables, state)
-    busy_ns, step_ns = state.busy_ns + wait_ns, wait_ns // most
+def _lay_batch(plan, parts, state, producer, turn, wait_ns, row, data, used, write):
+    """Lays the next data batch, wait_ns after the one before; False if it has no room."""
+    of, tables, headers = stream(state.seed, state.batches), parts[0], parts[2]
+    most = min(_number_of(tables[COUNTS], of, _DRAW_COUNT), plan.most_records - state.phase_records)
+    busy_ns, step_ns = state.busy_ns + wait_ns, wait_ns // most if most > 1 else 0
     count, first_ms, max_ms, deep, at = 0, np.int64(-1), np.int64(-1), 0, used + HEADER_BYTES
     while count < most:
         mine = stream(of, _RECORDS_FROM + count)
@@ -189,7 +189,7 @@ def _lay_batch(plan, tables, prefix, headers, spans, pool, state, producer, turn
             if end > len(data):
                 return False
             number = state.records + count
-            _put_record(plan, tables, prefix, headers, spans, pool, data, at, body, delta_ms, count, value_bytes, number, mine)
+            _put_record(plan, parts, data, at, body, delta_ms, count, value_bytes, number, mine)
         if count == 0:
             first_ms = ms
         if count == 0 or ms > max_ms:
@@ -227,10 +227,15 @@ def _value_bytes(plan, tables, mine):
     """The size of a value, NULL for none."""
     if plan.null_threshold and happens(stream(mine, _DRAW_NULL), plan.null_threshold):
         return NULL
-    values = tables[VALUES]
-    if values[2] == values[len(values) - 1]:  # a constant
-        return drawn(values, np.uint64(0))
-    return drawn(values, stream(mine, _DRAW_VALUE))
+    return _number_of(tables[VALUES], mine, _DRAW_VALUE)
+
+
+@njit(cache=True)
+def _number_of(numbers, of, draw):
+    """A number of a table, by one draw of a stream; a constant without it."""
+    if numbers[2] == numbers[len(numbers) - 1]:
+        return drawn(numbers, np.uint64(0))
+    return drawn(numbers, stream(of, draw))
 
 
 @njit(cache=True)
@@ -309,8 +314,9 @@ def _lay_marker(plan, state, producer, row, data, used, write):
 
 
 @njit(cache=True)
-def _put_record(plan, tables, prefix, headers, spans, pool, data, at, body, delta_ms, delta, value_bytes, number, mine):
+def _put_record(plan, parts, data, at, body, delta_ms, delta, value_bytes, number, mine):
     """A record whose body has that many bytes."""
+    tables, prefix, headers, spans, pool = parts
     at = put_varint(data, at, body)
     data[at] = 0  # attributes
     at = put_varint(data, put_varint(data, at + 1, delta_ms), delta)

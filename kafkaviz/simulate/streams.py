@@ -104,11 +104,12 @@ def _phase_chunks(
 ) -> Iterator[Chunk]:
     """The chunks of one phase: rows and bytes are laid, the clock is put to its end."""
     write, done = payload or phase.codec != "none", False
-    rows = np.zeros(-(-batches_per_chunk // phase.fetch_batches) * phase.fetch_batches, INCOMING)
+    row_count = -(-batches_per_chunk // phase.fetch_batches) * phase.fetch_batches
     data = np.empty(CHUNK_BYTES if write else 0, np.uint8)
     while not done:
+        rows = np.empty(row_count, INCOMING)
         filled, used, done, data = _filled(plan, state, producers, rows, data, write)
-        laid = rows[:filled].copy()
+        laid = rows[:filled]
         if phase.fetch_batches > 1:
             _arrive_together(laid)
         if filled:
