@@ -29,6 +29,7 @@ class OpenSegment:
         self.base_offset, self._room_bytes = base_offset, config.segment_index_bytes
         self.index, self.timeindex = IndexFile(offset_index.ENTRY, index), IndexFile(time_index.ENTRY, timeindex)
         self.txnindex: bytes | None = None  # the file is made with its first entry
+        self._preallocated_bytes = 0
         self.rolled: RollReason | None = None
         self._is_time_known = False  # whether the largest timestamp was looked up since the segment was opened
         self.counters = np.zeros(1, appending.STATE)
@@ -43,6 +44,15 @@ class OpenSegment:
     def log_bytes(self) -> int:
         """The size of the .log, without what is preallocated."""
         return int(self.counters["log_bytes"][0])
+
+    @property
+    def log_file_bytes(self) -> int:
+        """The length of the .log on disk: with preallocate, a new segment's is segment.bytes until it is closed or cut."""
+        return max(self.log_bytes, self._preallocated_bytes)
+
+    def preallocate(self, size_bytes: int) -> None:
+        """Makes the .log of a new segment that long (preallocate)."""
+        self._preallocated_bytes = size_bytes
 
     def max_timestamp(self) -> tuple[int, int]:
         """The largest timestamp and an offset that goes with it, or -1 and the base offset (readMaxTimestampAndOffsetSoFar)."""
@@ -82,6 +92,7 @@ class OpenSegment:
         """The last entry of the time index, and both indexes cut to their entries (onBecomeInactiveSegment, close)."""
         self.timeindex.open(self._room_bytes)
         self._put_last_time()
+        self._preallocated_bytes = 0
         for file in (self.index, self.timeindex):
             file.trim()
 
@@ -116,7 +127,7 @@ class OpenSegment:
         state = self.counters[0]
         state["bytes_since_last_index_entry"] = 0
         if position is not None:
-            state["log_bytes"] = position
+            state["log_bytes"], self._preallocated_bytes = position, 0
         if not state["log_bytes"]:
             state["created_ms"], state["reference_ms"] = now_ms, UNKNOWN
         if self.max_timestamp()[0] >= 0:

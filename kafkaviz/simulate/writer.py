@@ -153,6 +153,8 @@ class Log:
         """A new segment, which from now on is the active one."""
         segment = OpenSegment(base_offset, self.config, now_ms, self._jitter_ms())
         segment.counters["log_end_offset"] = self.log_end_offset
+        if self.config.preallocate:
+            segment.preallocate(self.config.segment_bytes)
         self.segments.append(segment)
         return segment
 

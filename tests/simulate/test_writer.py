@@ -102,6 +102,27 @@ def test_an_index_is_made_as_long_as_it_may_grow(most, index, timeindex):
     assert (active.index.written(), active.timeindex.written()) == (b"", b"")
 
 
+def test_a_preallocated_log_is_cut_when_it_is_rolled_or_closed():
+    """segment.bytes long while it is written to; then as long as its batches."""
+    log = Log(LogConfig(segment_bytes=1000, preallocate=True), now_ms=0)
+    log.append(batches([300] * 4))
+    assert [(one.log_bytes, one.log_file_bytes) for one in log.segments] == [(900, 900), (300, 1000)]
+    log.close(0)
+    assert log.active.log_file_bytes == 300
+
+
+def test_jitter_brings_rolls_forward_by_the_seed():
+    """Drawn for each segment: the same seed gives the same rolls, none later than segment.ms, none earlier than the jitter allows."""
+    config = LogConfig(segment_ms=100, segment_jitter_ms=40)
+    logs = [Log(config, now_ms=0, seed=seed) for seed in (1, 1, 2)]
+    for log in logs:
+        log.append(batches([100] * 3000))
+    bases = [[one.base_offset for one in log.segments] for log in logs]
+    assert bases[0] == bases[1] != bases[2]
+    waits = np.diff(bases[0])
+    assert waits.min() > 60 and waits.max() <= 101 and len(set(waits.tolist())) > 5
+
+
 @pytest.mark.parametrize("most", [4, 7, 8, 11])
 def test_an_index_without_room_cannot_be_made(most):
     """Kafka's words, with the number."""
