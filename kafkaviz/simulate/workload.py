@@ -164,7 +164,10 @@ def _phase_lines(phase: Phase) -> list[str]:
     if phase.silence_ms is not None:
         return toml_fields.lines(phase, PHASE)
     rate = next(key for key, of in RATE_KEYS.items() if of == phase.rate_of)
-    return [*toml_fields.lines(phase, PHASE), f"{rate} = {phase.rate!r}"]
+    found = [*toml_fields.lines(phase, PHASE), f"{rate} = {phase.rate!r}"]
+    if not any(line.startswith("records_per_batch") for line in found):  # without it batch_bytes alone would count
+        found.append(f"records_per_batch = {phase.records_per_batch.mean}")
+    return found
 
 
 def _settings(table: object, workload: Workload, where: str) -> tuple[tuple[str, Value], ...]:

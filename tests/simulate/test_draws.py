@@ -1,0 +1,105 @@
+"""Draws: the same on every machine, and spread as they were asked to be."""
+
+import numpy as np
+import pytest
+
+from kafkaviz.simulate.draws import (
+    CELLS,
+    EXPONENTIAL,
+    LOGNORMAL,
+    UNIFORM,
+    Spread,
+    drawn,
+    happens,
+    rank_table,
+    seeded,
+    stream,
+    table,
+    threshold,
+)
+
+DRAWS = [np.uint64(stream(np.uint64(seeded(1)), place)) for place in range(20_000)]
+
+
+def plain_mixed(number: int) -> int:
+    """SplitMix64's finalizer in Python's own integers."""
+    number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    number = (number ^ number >> 27) * 0x94D049BB133111EB % 2**64
+    return number ^ number >> 31
+
+
+def test_splitmix64_gives_its_published_numbers():
+    """The first numbers of Vigna's splitmix64.c from state 1234567."""
+    assert [int(stream(np.uint64(1234567), place)) for place in range(3)] == [
+        6457827717110365317, 3203168211198807973, 9817491932198370423,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", [0, 1, -1, 2**64 + 5, 2**63])
+def test_a_seed_is_any_whole_number(seed):
+    """As in Python's own integers, modulo 2^64."""
+    assert int(seeded(seed)) == plain_mixed((seed + 0x9E3779B97F4A7C15) % 2**64)
+
+
+@pytest.mark.parametrize(
+    ("spread", "mean", "deviation"),
+    [
+        (Spread(mean=7), 7, 0),
+        (Spread(UNIFORM, least=1, most=6), 3.5, 1.708),
+        (Spread(EXPONENTIAL, 1000), 1000, 1000),
+        (Spread(LOGNORMAL, 1000, sigma=0.5), 1000, 533),
+    ],
+)
+def test_numbers_have_the_mean_and_the_deviation_of_their_spread(spread, mean, deviation):
+    """Within what 20 000 draws tell, and a table's cut end."""
+    numbers = np.array([drawn(table(spread), draw) for draw in DRAWS])
+    assert numbers.mean() == pytest.approx(mean, rel=0.02)
+    assert numbers.std() == pytest.approx(deviation, rel=0.05)
+
+
+def test_numbers_keep_to_their_limits():
+    """What lies beyond them is put at them."""
+    numbers = {drawn(table(Spread(EXPONENTIAL, 100, least=50, most=300)), draw) for draw in DRAWS}
+    assert (min(numbers), max(numbers)) == (50, 300)
+
+
+def test_each_number_of_a_uniform_spread_comes_as_often():
+    """Both ends included."""
+    numbers = [drawn(table(Spread(UNIFORM, least=0, most=4)), draw) for draw in DRAWS]
+    assert np.bincount(numbers).tolist() == pytest.approx([4000] * 5, rel=0.05)
+
+
+@pytest.mark.parametrize(("count", "exponent"), [(1000, 1.0), (50, 0.5), (200, 1.5), (10, 0.0), (1, 2.0)])
+def test_ranks_come_as_zipf_has_them(count, exponent):
+    """The first three ranks against 1 / r^s, and no rank outside."""
+    ranks = np.array([drawn(rank_table(count, exponent), draw) for draw in DRAWS])
+    law = np.arange(1, count + 1.0) ** -exponent
+    assert ranks.min() >= 1
+    assert ranks.max() <= count
+    for rank in range(1, min(3, count) + 1):
+        assert (ranks == rank).mean() == pytest.approx(law[rank - 1] / law.sum(), rel=0.15)
+
+
+def test_a_table_is_made_of_whole_numbers_that_do_not_fall():
+    """The quantiles behind the two limits."""
+    for spread in (Spread(EXPONENTIAL, 3), Spread(LOGNORMAL, 200, sigma=2), Spread(UNIFORM, least=3, most=9)):
+        numbers = table(spread)
+        assert numbers.dtype == np.int64
+        assert len(numbers) == CELLS + 3
+        assert (np.diff(numbers[2:]) >= 0).all()
+
+
+def test_what_has_a_share_happens_as_often():
+    """None, a quarter, all."""
+    shares = [np.mean([happens(draw, threshold(share)) for draw in DRAWS]) for share in (0, 0.25, 1)]
+    assert shares == pytest.approx([0, 0.25, 1], abs=0.01)
+
+
+def test_the_tables_are_the_same_everywhere():
+    """Some of their numbers, as decimal gives them."""
+    assert table(Spread(LOGNORMAL, 1000, sigma=0.5))[[2, 514, 1026]].tolist() == LOGNORMAL_QUANTILES
+    assert table(Spread(EXPONENTIAL, 1 << 20))[[3, 514, 1026]].tolist() == EXPONENTIAL_QUANTILES
+
+
+LOGNORMAL_QUANTILES = [39519, 225954, 1291919]
+EXPONENTIAL_QUANTILES = [262251, 186050566, 2397334121]

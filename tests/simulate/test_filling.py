@@ -1,0 +1,129 @@
+"""Building batches: byte for byte what the tables of format/ make, and what Kafka's own classes made."""
+
+import numpy as np
+import pytest
+from crc32c import crc32c
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafkaviz.binary import varint
+from kafkaviz.format import record
+from kafkaviz.format.batch import BATCH, CRC_START, HEADER, HEADER_BYTES, rows
+from kafkaviz.format.record import Record
+from kafkaviz.simulate import filling
+
+# made with the classes of Kafka 4.3.1
+ABORT = bytes.fromhex(
+    "000000000000000a00000042ffffffff021dca6ba500300000000000000000000003e800000000000003e800000000000000050001ffffffff00000001"
+    "2000000008000000000c00000000000700"
+)
+THREE_RECORDS = bytes.fromhex(
+    "000000000000006400000055000000040247ee93bc0000000000020000018bcfe568000000018bcfe56805ffffffffffffffffffffffffffff0000000314"
+    "000000046b31047631001e000a02010a68656c6c6f020268027810000504046b330100"
+)
+RECORDS = [
+    Record(0, 0, b"k1", b"v1"), Record(1, 5, None, b"hello", (("h", b"x"),)), Record(2, -3, b"k3", None),
+]  # fmt: skip
+
+
+def row_of(data: bytes) -> np.ndarray:
+    """The row of one batch, its checksum forgotten."""
+    row = rows(np.zeros(1, np.int64), np.frombuffer(data, np.uint8)[None, :HEADER_BYTES].copy())
+    row["crc"] = 0
+    return row
+
+
+def plainly_sealed(table: np.ndarray, bodies: list[bytes]) -> bytes:
+    """Headers as the dtype of format/ has them, and a checksum by one call for each."""
+    out = b""
+    for row, body in zip(table, bodies, strict=True):
+        header = np.zeros(1, HEADER)
+        for name in set(HEADER.names) & set(BATCH.names):
+            header[name] = row[name]
+        header["batch_length_bytes"] = row["size_bytes"] - 12
+        header["last_offset_delta"] = row["last_offset"] - row["base_offset"]
+        header["crc"] = crc32c(header.tobytes()[CRC_START:] + body)
+        out += header.tobytes() + body
+    return out
+
+
+def sealed(table: np.ndarray, bodies: list[bytes]) -> bytes:
+    """The same by seal."""
+    data = np.frombuffer(bytearray(b"".join(bytes(HEADER_BYTES) + body for body in bodies)), np.uint8)
+    filling.seal(table, data)
+    return data.tobytes()
+
+
+@pytest.mark.parametrize("whole", [ABORT, THREE_RECORDS], ids=["marker", "records"])
+def test_a_batch_of_kafkas_classes_is_sealed_as_they_did(whole):
+    """The header from the row, and the checksum, in the row too."""
+    row = row_of(whole)
+    assert sealed(row, [whole[HEADER_BYTES:]]) == whole
+    assert int(row["crc"][0]) == int.from_bytes(whole[17:21], "big")
+
+
+def test_a_marker_is_that_of_kafkas_classes():
+    """Its record behind the gap."""
+    data = np.zeros(filling.MARKER_BYTES, np.uint8)
+    assert filling.put_marker(data, 0, 0, 7) == filling.MARKER_BYTES == len(ABORT)
+    assert data.tobytes()[HEADER_BYTES:] == ABORT[HEADER_BYTES:]
+
+
+def test_records_as_the_format_builds_them_are_those_of_kafkas_classes():
+    """What the tests of the stream compare with."""
+    assert record.build(RECORDS) == THREE_RECORDS[HEADER_BYTES:]
+
+
+@given(st.lists(st.tuples(st.binary(max_size=2000), st.integers(-(2**63), 2**63 - 1), st.integers(0, 2**31 - 1)), max_size=5))
+def test_any_batches_are_sealed_as_by_the_table_of_the_format(batches):
+    """Fields at their limits, bodies of any length."""
+    table = np.zeros(len(batches), BATCH)
+    for row, (body, number, small) in zip(table, batches, strict=True):
+        row["size_bytes"], row["base_offset"], row["last_offset"] = HEADER_BYTES + len(body), small, small + 3
+        row["base_timestamp_ms"], row["max_timestamp_ms"], row["producer_id"] = number, ~number, number
+        row["magic"], row["attributes"], row["leader_epoch"], row["record_count"] = 2, 0x30, small, small
+        row["producer_epoch"], row["base_sequence"] = -1, -1
+    bodies = [body for body, _, _ in batches]
+    assert sealed(table, bodies) == plainly_sealed(table, bodies)
+
+
+def test_batches_longer_than_the_data_are_refused():
+    """Before a byte is written, and so is a batch without room for a header."""
+    row = row_of(ABORT)
+    with pytest.raises(IndexError, match="78 bytes of batches in 77"):
+        filling.seal(row, np.zeros(77, np.uint8))
+    row["size_bytes"] = 60
+    with pytest.raises(IndexError):
+        filling.seal(row, np.zeros(78, np.uint8))
+
+
+@given(st.integers(-(2**63), 2**63 - 1))
+def test_a_varint_is_that_of_the_binary_floor(number):
+    """Its bytes and how many they are."""
+    data = np.zeros(10, np.uint8)
+    end = filling.put_varint(data, 0, number)
+    assert data[:end].tobytes() == varint.write_varlong(number)
+    assert filling.varint_bytes(number) == end
+
+
+@given(st.integers(0, 2**62), st.integers(1, 25))
+def test_digits_are_pythons(number, count):
+    """The last ones where there is no room for all, zeros in front where there is more."""
+    data = np.zeros(count, np.uint8)
+    filling.put_digits(data, 0, number, count)
+    assert data.tobytes().decode() == f"{number:0{count}d}"[-count:]
+    assert filling.digits(number) == len(str(number))
+
+
+def test_a_piece_of_the_pool_goes_on_from_its_beginning():
+    """However many times."""
+    data, pool = np.zeros(11, np.uint8), np.frombuffer(b"abcd", np.uint8)
+    filling.put_pieces(data, 1, 10, pool, 2)
+    assert data.tobytes() == b"\0cdabcdabcd"
+
+
+def test_hexadecimal_digits_are_those_of_the_number():
+    """Its lowest first, and again after sixteen."""
+    data = np.zeros(18, np.uint8)
+    filling.put_hex(data, 0, np.uint64(0x0123456789ABCDEF), 18)
+    assert data.tobytes() == b"fedcba9876543210fe"

@@ -1,0 +1,228 @@
+"""Workloads: read from TOML, written back, refused in one line."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.simulate import traffic
+from kafkaviz.simulate.draws import CONSTANT, EXPONENTIAL, LOGNORMAL, UNIFORM, Spread
+from kafkaviz.simulate.traffic import Astray, Bursts, Header, Keys, Phase, Transactions
+from kafkaviz.simulate.workload import FILE_BYTES, PRESETS, Workload, load, preset, preset_text, presets, to_toml
+
+HEAD = 'topic = "orders"\nstart = 2026-03-01T08:00:00Z\n'
+PHASE = "[[phase]]\nduration = \"10s\"\nrecords_per_s = 500\n"
+
+
+def spreads(least: int, most: int) -> st.SearchStrategy[Spread]:
+    """What a file can say of a number within limits."""
+    limits = st.tuples(st.integers(least, most), st.integers(least, most)).map(sorted)
+    return st.one_of(
+        st.builds(Spread, st.just(CONSTANT), st.integers(least, most)),
+        limits.map(lambda ends: Spread(UNIFORM, least=ends[0], most=ends[1])),
+        st.builds(Spread, st.just(EXPONENTIAL), st.integers(least, most)),
+        st.builds(
+            lambda ends, sigma: Spread(LOGNORMAL, sum(ends) / 2, ends[0], ends[1], sigma), limits, st.floats(0.01, 3),
+        ),
+    )  # fmt: skip
+
+
+def optional(strategy: st.SearchStrategy) -> st.SearchStrategy:
+    return st.one_of(st.none(), strategy)
+
+
+SHARES = st.floats(0, 1)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+PHASES = st.builds(
+    Phase,
+    name=TEXTS,
+    duration_ms=optional(st.integers(1, 10**9)),
+    records=optional(st.integers(1, 10**6)),
+    batches=st.integers(1, 30),
+    size_bytes=optional(st.integers(1, 10**6)),
+    rate=st.floats(0.001, 1e6),
+    rate_of=st.sampled_from(traffic.RATES),
+    arrivals=st.sampled_from(traffic.ARRIVALS),
+    bursts=optional(st.builds(Bursts, st.integers(1, 10**6), st.integers(0, 10**6))),
+    records_per_batch=spreads(1, 20),
+    batch_bytes=st.integers(1, 20_000),
+    value_bytes=spreads(0, 300),
+    null_share=SHARES,
+    content=st.sampled_from(traffic.CONTENTS),
+    keys=optional(st.builds(Keys, st.integers(1, 10**6), st.floats(0, 4), st.booleans(), TEXTS)),
+    headers=st.lists(st.builds(Header, TEXTS, optional(st.integers(0, 40))), max_size=3).map(tuple),
+    codec=st.sampled_from(["none", "gzip", "snappy", "lz4", "zstd"]),
+    timestamps=st.sampled_from(traffic.TIMESTAMPS),
+    clock_ahead_ms=st.integers(-(10**12), 10**12),
+    events_from_ms=optional(st.integers(0, 7 * 10**12)),
+    events_speed=st.floats(0, 10**6),
+    late=optional(st.builds(Astray, SHARES, spreads(0, 10**9))),
+    future=optional(st.builds(Astray, SHARES, spreads(0, 10**9))),
+    delay_ms=st.integers(0, 10**6),
+    producers=st.integers(1, 4),
+    idempotent=st.just(True),
+    transactions=optional(st.builds(Transactions, spreads(1, 5), SHARES, st.booleans())),
+    fetch_batches=st.integers(1, 5),
+)
+SILENCES = st.builds(Phase, name=TEXTS, silence_ms=st.integers(0, 10**10))
+WORKLOADS = st.builds(
+    Workload,
+    phases=st.lists(st.one_of(PHASES, SILENCES), min_size=1, max_size=3).map(tuple),
+    title=TEXTS,
+    story=TEXTS,
+    topic=st.from_regex("[a-z][a-zA-Z0-9._-]{0,20}", fullmatch=True),
+    partition=st.integers(0, 100),
+    start_ms=st.integers(0, 7 * 10**12),
+    start_offset=st.integers(0, 2**50),
+    seed=st.integers(0, 2**63 - 1),
+    settings=st.sampled_from([
+        (), (("index.interval.bytes", 0), ("message.timestamp.type", "LogAppendTime"), ("preallocate", True)),
+        (("cleanup.policy", "compact,delete"), ("min.cleanable.dirty.ratio", 0.25)),
+    ]),
+)  # fmt: skip
+
+
+@given(WORKLOADS)
+def test_a_workload_reads_back_from_its_own_text(workload):
+    """Every key, every kind of value."""
+    assert load(to_toml(workload)) == workload
+
+
+def test_the_example_at_the_top_of_the_module_is_read():
+    """As it stands there."""
+    text = re.search(r"\n\n((?:    .*\n|\n)+)", __import__("kafkaviz.simulate.workload", fromlist=["x"]).__doc__)[1]
+    workload = load(text)
+    assert [(phase.duration_ms, phase.silence_ms) for phase in workload.phases] == [(10_000, None), (None, 691_200_000)]
+    assert workload.phases[0].value_bytes == Spread(LOGNORMAL, 200)
+    assert workload.settings == (("index.interval.bytes", 1024),)
+    assert (workload.directory, workload.start_ms, workload.release) == ("orders-0", 1_772_352_000_000, (4, 3, 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("topic", "w.toml: Expected '=' after a key in a key/value pair (at end of document)"),
+        (HEAD, "w.toml: give one to 1000 phases, each below a line [[phase]]"),
+        ("phase = [1]", "w.toml: phase 1: 1 is no table"),
+        (
+            "colour = 1\n" + PHASE,
+            "w.toml: colour: no such key; there are title, story, topic, partition, start, start_offset, seed, kafka_version",
+        ),
+        ("topic = 7\n" + PHASE, "w.toml: topic: 7 is no text in quotes"),
+        ('topic = "../etc"\n' + PHASE, 'w.toml: topic: "../etc" is no name of a topic'),
+        ('topic = ".."\n' + PHASE, 'w.toml: topic: ".." is no name of a topic'),
+        ('start = "monday"\n' + PHASE, 'w.toml: start: "monday" is no time such as 2026-03-01T08:00:00Z'),
+        ("start = 0001-01-01T00:00:00Z\n" + PHASE, "w.toml: start: 0001-01-01T00:00:00+00:00 is not between 1970 and 2200"),
+        ("seed = true\n" + PHASE, "w.toml: seed: true is no whole number"),
+        (
+            'kafka_version = "9.9"\n' + PHASE,
+            "w.toml: kafka_version: Kafka 9.9 is no release that is known; give one from 0.10 to 4.3, such as 3.9 or 4.3.1",
+        ),
+        ("settings = 1\n" + PHASE, "w.toml: settings: 1 is no table"),
+        ('[settings]\n"segment.bites" = 1\n' + PHASE, "w.toml: settings, segment.bites: Unknown topic config name: segment.bites"),
+        (
+            '[settings]\n"segment.bytes" = 100\n' + PHASE,
+            "w.toml: settings, segment.bytes: Invalid value 100 for configuration segment.bytes: Value must be at least 1048576",
+        ),
+        (
+            "[settings]\nsegment.bytes = 1048576\n" + PHASE,
+            'w.toml: settings, segment: is no single value; write the name in quotes: "segment.bytes" = 1048576',
+        ),
+        ('[settings]\n"log.cleaner.threads" = 1\n' + PHASE, "w.toml: settings, log.cleaner.threads: is no setting of a topic"),
+        ("[[phase]]\nduration = \"10s\"", "w.toml: phase 1: give one rate: records_per_s, bytes_per_s, batches_per_s"),
+        (PHASE + "bytes_per_s = 1", "w.toml: phase 1: give one rate: records_per_s, bytes_per_s, batches_per_s"),
+        ("[[phase]]\nrecords_per_s = 1", "w.toml: phase 1: give it an end: duration, records, batches, bytes"),
+        (PHASE + "[[phase]]\nrecords = 5\nrecords_per_s = 0", "w.toml: phase 2, records_per_s: 0 is below 1e-06"),
+        ("[[phase]]\nrecords = 5\nrecords_per_s = nan", "w.toml: phase 1, records_per_s: nan is no number"),
+        (
+            "[[phase]]\nduration = 10\nrecords_per_s = 1",
+            'w.toml: phase 1, duration: 10 is no duration; give one such as "250ms", "10s", "5min", "2h" or "7d"',
+        ),
+        ("[[phase]]\nduration = \"0s\"\nrecords_per_s = 1", 'w.toml: phase 1, duration: "0s" is not between 1ms and 36500d'),
+        ("[[phase]]\nduration = \"0.5ms\"\nrecords_per_s = 1", 'w.toml: phase 1, duration: "0.5ms" is no whole number of milliseconds'),
+        ("[[phase]]\nsilence = \"1h\"\nrecords_per_s = 1", "w.toml: phase 1, records_per_s: has no place in a phase of silence"),
+        (PHASE + "codec = \"rar\"", 'w.toml: phase 1, codec: "rar" is none of none, gzip, snappy, lz4, zstd'),
+        (PHASE + "value_bytes = -1", "w.toml: phase 1, value_bytes: -1 is below 0"),
+        (PHASE + "value_bytes = { least = 9, most = 3 }", "w.toml: phase 1, value_bytes: 9 to 3 is not within 0 to 67108864"),
+        (PHASE + "value_bytes = { least = 9 }", "w.toml: phase 1, value_bytes: give least and most, or a shape and a mean"),
+        (PHASE + "value_bytes = { shape = \"exponential\" }", "w.toml: phase 1, value_bytes: give a mean from 0 to 67108864"),
+        (
+            PHASE + 'value_bytes = { shape = "normal" }',
+            'w.toml: phase 1, value_bytes.shape: "normal" is none of uniform, exponential, lognormal',
+        ),
+        (PHASE + "keys = { count = 0 }", "w.toml: phase 1, keys.count: 0 is below 1"),
+        (PHASE + "keys = { zipf = 1 }", "w.toml: phase 1, keys.count: is missing"),
+        (PHASE + "keys = 5", "w.toml: phase 1, keys: 5 is no table"),
+        (PHASE + "late = { share = 1.5, by_ms = 1 }", "w.toml: phase 1, late.share: 1.5 is above 1"),
+        (PHASE + "headers = [{ size_bytes = 1 }]", "w.toml: phase 1, headers[0].name: is missing"),
+        (PHASE + "headers = 1", "w.toml: phase 1, headers: 1 is no list of at most 100"),
+        (PHASE + "idempotent = false\ntransactions = { batches = 1 }", "w.toml: phase 1, transactions: need idempotent = true"),
+        (PHASE + "leader_epoch = 3\n" + PHASE, "w.toml: phase 2, leader_epoch: 0 is below 3, that of a phase before"),
+    ],
+)  # fmt: skip
+def test_a_wrong_text_is_told_in_one_line_with_its_key(text, line):
+    """The file, the phase, the key, what is there and what may be."""
+    with pytest.raises(KafkavizError) as raised:
+        load(text, "w.toml")
+    assert str(raised.value) == line
+
+
+def test_a_file_is_read_and_named(tmp_path):
+    """Under its own name; what is no text or far too long is no workload."""
+    file = tmp_path / "mine.toml"
+    file.write_text(HEAD + PHASE)
+    assert load(file) == load(HEAD + PHASE)
+    file.write_text("x")
+    with pytest.raises(KafkavizError, match=r"^mine\.toml: "):
+        load(file)
+    file.write_bytes(b"\xff")
+    with pytest.raises(CannotOpen, match="is no UTF-8 text"):
+        load(file)
+    file.write_bytes(b"#" * (FILE_BYTES + 1))
+    with pytest.raises(CannotOpen, match="is no workload"):
+        load(file)
+    with pytest.raises(CannotOpen, match="No such file"):
+        load(tmp_path / "missing.toml")
+
+
+def test_lists_that_never_end_are_told_too():
+    """Where the reader of TOML gives up."""
+    with pytest.raises(KafkavizError, match=r"^w\.toml: "):
+        load("a = " + "[" * 100_000, "w.toml")
+
+
+def test_a_batch_of_a_size_alone_takes_as_many_records_as_go_in():
+    """Without records_per_batch one record, but with batch_bytes a full batch."""
+    assert load(PHASE).phases[0].records_per_batch.mean == 1
+    assert load(PHASE + "batch_bytes = 16384").phases[0].records_per_batch.mean == traffic.MOST_RECORDS
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_tells_its_story_in_two_sentences(name):
+    """With a title, and it reads back from its own text."""
+    found = preset(name)
+    assert found.title
+    assert len(re.findall(r"[.](?= [A-Z]|$)", found.story)) == 2
+    assert load(to_toml(found)) == found
+    assert load(preset_text(name)) == found
+
+
+def test_every_preset_file_is_listed():
+    """And nothing else."""
+    from importlib import resources
+
+    files = {file.name for file in (resources.files("kafkaviz.simulate") / "presets").iterdir()}
+    assert files == {f"{name}.toml" for name in PRESETS}
+    assert list(presets()) == list(PRESETS)
+    with pytest.raises(KafkavizError, match='there is no preset "nothing"'):
+        preset("nothing")
+
+
+def test_a_follower_is_no_leader():
+    """A leader's append holds one batch."""
+    workload = load(PHASE)
+    assert workload.is_leader
+    assert not replace(workload, phases=(replace(workload.phases[0], fetch_batches=2),)).is_leader
