@@ -43,13 +43,14 @@ def dump_time_index(path: str, options: Options, console: Console, judge: Judge)
     _print_problems(path, times, time_index.ENTRY.itemsize, known, options, console, judge)
 
 
-def dump_snapshot(path: str, console: Console) -> None:
+def dump_snapshot(path: str, console: Console, judge: Judge) -> None:
     """The producers of a .snapshot; -1 where it stands for none is null."""
     data = records_file.content(path)
     try:
         rows = producer_snapshot.parse(data).producers
-    except CorruptBytes as fault:
-        console.write(problem("snapshot-bad-crc", 0, len(data), fault.what))
+    except CorruptBytes:
+        for wrong in judge.of_snapshot(path):
+            console.write(wrong)
         return
     has_batch = rows["last_offset"] >= 0
     told = {"producer_id": rows["producer_id"], "producer_epoch": rows["producer_epoch"]}
@@ -60,19 +61,15 @@ def dump_snapshot(path: str, console: Console) -> None:
         console.write(memoryview(render(*objects("producer", told))))
 
 
-def dump_txn_index(path: str, console: Console) -> None:
+def dump_txn_index(path: str, console: Console, judge: Judge) -> None:
     """The aborted transactions of a .txnindex."""
     data = records_file.content(path)
-    entries, entry_bytes = txn_index.parse(data), txn_index.ENTRY.itemsize
+    entries = txn_index.parse(data)
     if len(entries):
         names = ("producer_id", "first_offset", "last_offset", "last_stable_offset")
         console.write(memoryview(render(*objects("aborted_transaction", {name: entries[name] for name in names}))))
-    try:
-        txn_index.readable(entries)
-    except CorruptBytes as fault:
-        console.write(problem("txnindex-mismatch", fault.position, entry_bytes, fault.what))
-    if left := len(data) % entry_bytes:
-        console.write(problem("txnindex-torn", len(data) - left, left, f"{left} bytes of an entry of {entry_bytes}"))
+    for wrong in judge.of_txn_index(path):
+        console.write(wrong)
 
 
 def _prints(options: Options) -> bool:

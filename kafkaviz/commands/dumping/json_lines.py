@@ -47,8 +47,8 @@ def _dump_file(path: str, suffix: str, options: Options, console: Console, judge
         case "timeindex":
             json_indexes.dump_time_index(path, options, console, judge)
         case "snapshot":
-            json_indexes.dump_snapshot(path, console)
+            json_indexes.dump_snapshot(path, console, judge)
         case "txnindex":
-            json_indexes.dump_txn_index(path, console)
+            json_indexes.dump_txn_index(path, console, judge)
         case _:
             console.write(problem("unknown-file", None, None, f"Ignoring unknown file {path}"))

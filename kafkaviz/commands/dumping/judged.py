@@ -1,15 +1,17 @@
-"""What is wrong with an index, and where a .log breaks off: as `kafkaviz check` has it, so that both say the same of the same bytes."""
+"""What is wrong with a small file, and where a .log breaks off: as `kafkaviz check` has it, so that both say the same of the same bytes."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 
 from kafkaviz.analyse.checks import segment as segment_checks
 from kafkaviz.analyse.checks.facts import Facts
+from kafkaviz.analyse.checks.other_files import aborted, snapshots
 from kafkaviz.analyse.checks.reading import Break, Pass, Reading
 from kafkaviz.analyse.checks.segment import Checked
+from kafkaviz.analyse.finding import Finding
 from kafkaviz.analyse.health import plan
 from kafkaviz.commands.dumping import java
 from kafkaviz.commands.dumping.json_words import problem
@@ -18,7 +20,7 @@ from kafkaviz.format import names
 from kafkaviz.format.names import PartitionName
 from kafkaviz.log import file
 from kafkaviz.log.broker import open_broker
-from kafkaviz.log.partition import Partition, open_partition
+from kafkaviz.log.partition import SEGMENT_FILES, Partition, open_partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.units import ungrouped
 
@@ -59,10 +61,19 @@ class Judge:
         if self._checked is None or self._checked[0] != segment:
             self._checked = segment, segment_checks.check(segment, facts)
         about = {found.name, segment.log.name if segment.log and self._is_unreadable else None}
-        told = [one for one in self._checked[1].findings if (one.file or "").rpartition("/")[2] in about]
-        for one in sorted(told, key=lambda one: -1 if one.position is None else one.position):
-            if one.code not in NO_PROBLEMS:
-                yield problem(one.code, one.position, one.length, ungrouped(one.message))
+        yield from _lines(one for one in self._checked[1].findings if (one.file or "").rpartition("/")[2] in about)
+
+    def of_snapshot(self, path: str) -> Iterator[bytes]:
+        """A line for what keeps a .snapshot from being read."""
+        found = Path(java.absolute(path))
+        return _lines(snapshots.of_file(file.info(found), self._of(found.parent)[1]))
+
+    def of_txn_index(self, path: str) -> Iterator[bytes]:
+        """A line for each finding about a .txnindex that needs no .log; whether it tells all that was aborted takes the whole partition."""
+        found = Path(java.absolute(path))
+        partition, facts = self._of(found.parent)
+        parsed = names.parse_file(found.name)
+        return _lines(aborted.of_file(_segment(partition, found, parsed.base_offset if parsed else 0), facts))
 
     @property
     def _is_unreadable(self) -> bool:
@@ -73,6 +84,13 @@ class Judge:
         if directory != self._directory:
             self._directory, self._around, self._checked = directory, _around(directory), None
         return self._around
+
+
+def _lines(told: Iterable[Finding]) -> Iterator[bytes]:
+    """A line each, in the order of their places."""
+    for one in sorted(told, key=lambda one: -1 if one.position is None else one.position):
+        if one.code not in NO_PROBLEMS:
+            yield problem(one.code, one.position, one.length, ungrouped(one.message))
 
 
 def _base_offset(name: str) -> int:
@@ -95,7 +113,7 @@ def _segment(partition: Partition, path: Path, base_offset: int) -> Segment:
         if one.in_use and path.name in (found.name for found in one.files):
             return one
     stem = path.name.partition(".")[0]
-    beside = {kind: path.parent / f"{stem}.{kind}" for kind in ("log", "index", "timeindex")}
+    beside = {kind: path.parent / f"{stem}.{kind}" for kind in SEGMENT_FILES}
     return Segment(base_offset, "closed", **{kind: _info(other) for kind, other in beside.items() if os.path.exists(other)})
 
 

@@ -20,6 +20,7 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.format.batch import HEADER
 from kafkaviz.format.txn_index import ENTRY as ABORTED
 from kafkaviz.log.archive import opened
+from kafkaviz.units import ungrouped
 from tests.commands.dumping.running import dumped, json_dumped
 
 BASE = "00000000000000000000"
@@ -220,6 +221,28 @@ def test_producers_and_aborted_transactions(damaged):
     assert len(kinds(lines, "aborted_transaction")) == size_bytes // ABORTED.itemsize
     bad = kinds(json_dumped(damaged, f"transfers-0/{BASE[:-4]}3429.snapshot"), "problem")
     assert [found["code"] for found in bad] == ["snapshot-bad-crc"]
+
+
+@pytest.mark.parametrize("name", ["3429.snapshot", "320.txnindex"])
+def test_a_small_file_is_judged_as_by_a_check(damaged, name):
+    """The same code, place and words; what a .txnindex lacks takes its .log and those before it, which a dump does not read."""
+    stem, _, suffix = name.partition(".")
+    path = f"transfers-0/{int(stem):020d}.{suffix}"
+    told = [(one.code, one.position, one.length, ungrouped(one.message)) for one in check(damaged).findings if one.file == path]
+    told = [one for one in told if not one[0].startswith("recovery-will-")]
+    bad = kinds(json_dumped(damaged, path), "problem")
+    assert [(found["code"], found["position"], found["size_bytes"], found["message"]) for found in bad] == told and len(told) == 1
+
+
+def test_a_torn_and_refused_txnindex(damaged, tmp_path):
+    """Each entry of another version, and the bytes behind the last whole one; the entries are shown all the same."""
+    path = tmp_path / f"{BASE}.txnindex"
+    path.write_bytes(b"\1" + (damaged / f"transfers-0/{BASE[:-3]}320.txnindex").read_bytes()[1:50])
+    lines = json_dumped(tmp_path, path.name)
+    assert [(found["code"], found["position"], found["size_bytes"]) for found in kinds(lines, "problem")] == [
+        ("txnindex-mismatch", 0, 34), ("txnindex-torn", 34, 16),
+    ]  # fmt: skip
+    assert len(kinds(lines, "aborted_transaction")) == 1
 
 
 def test_a_file_of_another_kind_is_a_problem(damaged):

@@ -54,6 +54,20 @@ def of_partition(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding
             yield from _compared(entries, expected, segment, facts, _Begins(summaries), bool(torn))
 
 
+def of_file(segment: Segment, facts: Facts) -> Iterator[Finding]:
+    """What is wrong with a .txnindex whatever its .log says: an end that is torn, and entries that Kafka does not take."""
+    entries, torn = segment.txn_index, segment.txnindex.size_bytes % ENTRY_BYTES
+    refused = _is_refused(entries) | (entries["last_offset"] < segment.base_offset)  # TransactionIndex.sanityCheck, 4.3.1
+    yield from listed(np.flatnonzero(refused).tolist(), lambda *run: _entry(entries, [], segment, facts, *run))
+    if torn:
+        yield _torn(segment, entries, torn, facts)
+
+
+def _is_refused(entries: np.ndarray) -> np.ndarray:
+    """Whether each has a version that Kafka does not read, or any but the one that it writes."""
+    return entries["version"] != txn_index.VERSION
+
+
 class _Begins:
     """Where transactions begin: the last stable offset of an entry is one of these, if it is not the one behind the marker."""
 
@@ -120,7 +134,7 @@ def _compared(
 
 def _agrees(entry: np.void, told: _Aborted | None, facts: Facts, begins: _Begins) -> bool:
     """Whether an entry tells an abort of the log."""
-    if told is None or told.marker.producer_id != entry["producer_id"] or entry["version"] != txn_index.VERSION:
+    if told is None or told.marker.producer_id != entry["producer_id"] or _is_refused(entry):
         return False
     if told.first_offset is not None and told.first_offset != entry["first_offset"]:
         return facts.compacted
@@ -131,7 +145,10 @@ def _entry(entries: np.ndarray, lacking: list[_Aborted], segment: Segment, facts
     entry = entries[first]
     below = int(entry["last_offset"]) < segment.base_offset
     message = f"slot {first}: {txn_index.entry_text(entry)}"
-    message += f" ends below the segment's base offset {group(segment.base_offset)}" if below else " is not what the .log says"
+    if _is_refused(entry):
+        message += f" has another version than {txn_index.VERSION}"
+    else:
+        message += f" ends below the segment's base offset {group(segment.base_offset)}" if below else " is not what the .log says"
     expected = ""
     if lacking:
         one = lacking[0]

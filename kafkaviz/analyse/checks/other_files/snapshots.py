@@ -33,7 +33,7 @@ def of_partition(partition: Partition, summaries: Sequence[Summary], facts: Fact
     stray = [offset for offset in found if offset not in bases]
     kept = max(stray, default=-1) if max(stray, default=-1) > max(bases, default=-1) else None
     for one in found.values():
-        yield from _broken_snapshot(one, facts)
+        yield from of_file(one, facts)
     removed = [found[offset] for offset in stray if offset != kept and not _begins_batch(summaries, offset)]
     if removed:
         more = f"; so are {len(removed) - 1} more" if len(removed) > 1 else ""
@@ -63,7 +63,8 @@ def _begins_batch(summaries: Sequence[Summary], offset: int) -> bool:
     return begins == offset or bool(told.gap_count or told.dropped_offsets)
 
 
-def _broken_snapshot(one: FileInfo, facts: Facts) -> Iterator[Finding]:
+def of_file(one: FileInfo, facts: Facts) -> Iterator[Finding]:
+    """One that Kafka does not read, whatever lies beside it."""
     try:
         data = file.read(one.path, 0, SNAPSHOT_BYTES)
         producer_snapshot.parse(data)
