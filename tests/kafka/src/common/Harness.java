@@ -67,11 +67,15 @@ public final class Harness {
         LogSegment segment = Release.segment(dir, Replay.settings(question.get("settings")), base, time);
         try {
             answer.put("truncated", Release.recover(segment, dir, time));
+            answer.put("max_timestamp_so_far", segment.maxTimestampSoFar());
             answer.put("next_offset", segment.readNextOffset());
         } catch (Exception | Error error) {
             answer.put("error", error(error, dir));
         }
         answer.put("after", State.closedSegment(dir, base));
+        answer.put("txnindex_hex", ((Map<?, ?>) answer.get("after")).get("txnindex"));
+        Path epochs = dir.toPath().resolve("leader-epoch-checkpoint");
+        answer.put("leader_epoch_checkpoint", Files.exists(epochs) ? Files.readString(epochs) : "");
         segment.close();
         answer.put("closed", State.closedSegment(dir, base));
         return answer;

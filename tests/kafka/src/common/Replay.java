@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
 import java.util.zip.GZIPInputStream;
 import org.apache.kafka.storage.internals.log.LogSegment;
@@ -21,6 +22,10 @@ final class Replay {
     private static final int EPOCH_AT = 12;
     private static final int MAGIC_AT = 16;
     private static final int CRC_AT = 17;
+    private static final int SIZE_AT = 8;
+    private static final int SIZE_END = 12;
+    private static final int LEGACY_CRC_AT = 12;
+    private static final int LEGACY_ATTRIBUTES_AT = 17;
     private static final int LOG_APPEND_TIME = 1 << 3;
     private static final int CONTROL = 1 << 5;
 
@@ -119,6 +124,7 @@ final class Replay {
         boolean control = v2 && (records.getShort(ATTRIBUTES_AT) & CONTROL) != 0;
         ByteBuffer copy = ByteBuffer.allocate(records.remaining()).put(records.duplicate()).flip();
         if (v2) asProduced(copy);
+        else messagesAsProduced(copy);
         log.appendAsLeader(copy, v2 ? records.getInt(EPOCH_AT) : 0, control);
     }
 
@@ -129,6 +135,16 @@ final class Replay {
         CRC32C checksum = new CRC32C();
         checksum.update(batch.duplicate().position(ATTRIBUTES_AT));
         batch.putInt(CRC_AT, (int) checksum.getValue());
+    }
+
+    private static void messagesAsProduced(ByteBuffer messages) {
+        for (int at = 0; at < messages.limit(); at += SIZE_END + messages.getInt(at + SIZE_AT)) {
+            if (messages.get(at + MAGIC_AT) == 0) continue; // no times at all
+            messages.put(at + LEGACY_ATTRIBUTES_AT, (byte) (messages.get(at + LEGACY_ATTRIBUTES_AT) & ~LOG_APPEND_TIME));
+            CRC32 checksum = new CRC32();
+            checksum.update(messages.duplicate().position(at + MAGIC_AT).limit(at + SIZE_END + messages.getInt(at + SIZE_AT)));
+            messages.putInt(at + LEGACY_CRC_AT, (int) checksum.getValue());
+        }
     }
 
     /** A follower refuses batches of an epoch that its leader cannot know. */

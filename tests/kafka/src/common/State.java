@@ -22,6 +22,7 @@ import org.apache.kafka.storage.internals.log.LogSegment;
 /** What lies in a partition directory: of each segment the size and hash of its .log, and the content of its indexes. */
 final class State {
     private static final int HEX_AT_MOST = 400;
+    private static final byte[] ZEROS = new byte[1 << 14];
 
     private State() {}
 
@@ -93,14 +94,21 @@ final class State {
 
     private static Map<String, Object> index(byte[] bytes, int entryBytes) throws IOException {
         if (bytes == null) return null;
-        int end = bytes.length;
-        while (end > 0 && bytes[end - 1] == 0) end--;
+        int end = writtenEnd(bytes);
         byte[] content = Arrays.copyOf(bytes, Math.min(bytes.length, (end + entryBytes - 1) / entryBytes * entryBytes));
         Map<String, Object> index = new LinkedHashMap<>();
         index.put("file_len", bytes.length);
         if (content.length <= HEX_AT_MOST) index.put("hex", HexFormat.of().formatHex(content));
         else index.put("gz", gzipped(content));
         return index;
+    }
+
+    /** Where the zeros at the end begin: millions in an index that has room left. */
+    private static int writtenEnd(byte[] bytes) {
+        int end = bytes.length;
+        while (end >= ZEROS.length && Arrays.equals(bytes, end - ZEROS.length, end, ZEROS, 0, ZEROS.length)) end -= ZEROS.length;
+        while (end > 0 && bytes[end - 1] == 0) end--;
+        return end;
     }
 
     /** Without loading it: LogSegment opens an index when it first needs it, and a question must not. */

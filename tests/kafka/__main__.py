@@ -1,0 +1,85 @@
+"""python -m tests.kafka: kafkaviz's writer against Kafka's own classes, for CONFIGURATIONS=200 from SEED=0 on; and against a broker."""
+
+import os
+import sys
+import tempfile
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tests.kafka import broker, checks
+from tests.kafka.harness import RELEASES, Kafka, class_path, missing_tool
+from tests.kafka.random_histories import history
+
+SHARE_OF_OLD = 4  # one configuration in four is of the older release, whose indexes are written per append
+HELD = ("appends", "rolls", "restarts", "truncations", "exceptions", "directories", "segments")
+TOLD = 10  # differences that are shown
+
+
+def main() -> int:
+    """0 if Kafka agrees, or cannot be asked."""
+    missing = missing_tool()
+    if missing:
+        print(f"make test-kafka was skipped: it needs java, javac and mvn, and there is no {missing} here.")
+        return 0
+    count, seed = int(os.environ.get("CONFIGURATIONS") or 200), int(os.environ.get("SEED") or 0)
+    for release in RELEASES:
+        class_path(release)
+    old = count // SHARE_OF_OLD
+    with ThreadPoolExecutor(3) as pool:
+        asked = [pool.submit(_histories, release, seed, many) for release, many in zip(RELEASES, (count - old, old), strict=True)]
+        results = [one.result() for one in [*asked, pool.submit(_broker)]]
+    passed, failed = sum(one[0] for one in results), sum(one[1] for one in results)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+def _histories(release: str, seed: int, count: int) -> tuple[int, int]:
+    """(configurations that agree, that do not); tells what they held."""
+    started, counted, failed = time.monotonic(), Counter(), 0
+    with Kafka(release) as kafka, tempfile.TemporaryDirectory(prefix="kafkaviz-simulated-") as folder:
+        for number in range(seed, seed + count):
+            found = _configuration(kafka, release, number, Path(folder) / "t-0", counted)
+            failed += bool(found)
+            for text in found[:TOLD]:
+                print(f"SEED={number} of {release}: {text[:1000]}", flush=True)
+    held = ", ".join(f"{counted[name]} {name}" for name in HELD)
+    print(f"Kafka {release}: {count} configurations ({held}), {failed} differ; {time.monotonic() - started:.0f} s", flush=True)
+    return count - failed, failed
+
+
+def _configuration(kafka: Kafka, release: str, number: int, folder: Path, counted: Counter) -> list[str]:
+    """Everything that Kafka and kafkaviz do not agree on in one history, and in the directory it leaves."""
+    question = history(number, release)
+    line = checks.recorded(question, kafka.replay(question))
+    _count(line, counted)
+    found, log = checks.replayed(line)
+    if log is None:
+        return found
+    counted["directories"] += 1
+    counted["segments"] += len(log.segments)
+    found += checks.recovered(kafka, log, line)
+    found += checks.loaded(kafka, log, line, folder)
+    return found + (checks.dumped(kafka, line, folder) if checks.is_per_batch(line) else [])
+
+
+def _count(line: dict, counted: Counter) -> None:
+    for step in line["steps"]:
+        names = {"append": "appends", "truncateTo": "truncations", "restart": "restarts", "crash": "restarts"}
+        counted[names.get(step["op"], "others")] += 1
+        counted["rolls"] += "rolled" in step
+        counted["exceptions"] += "error" in step
+
+
+def _broker() -> tuple[int, int]:
+    started = time.monotonic()
+    found, told = broker.differences()
+    for text in found[:TOLD]:
+        print(text, flush=True)
+    print(f"{told}; {time.monotonic() - started:.0f} s", flush=True)
+    return int(not found), int(bool(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,160 @@
+"""Kafka's own classes and kafkaviz's writer on the same history: one check a function, each gives the differences it found."""
+
+import hashlib
+import re
+import shutil
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+from kafkaviz import versions
+from kafkaviz.format import batch_records
+from kafkaviz.format.walk import walk
+from kafkaviz.simulate.config import profile
+from kafkaviz.simulate.writer import Log
+from kafkaviz.units import file_stem
+from tests.kafka.harness import Kafka, zipped
+from tests.simulate.replay_vectors import Replay
+from tests.simulate.test_recovery import differences as recovery_differences
+
+MOST_RECOVERED = 10
+FAULTS = re.compile(r"Mismatches in|Found timestamp mismatch|Found out of order timestamp|corrupt|isvalid: false", re.IGNORECASE)
+
+
+def recorded(question: dict, answer: dict) -> dict:
+    """A history with Kafka's answers, as a line of replays.jsonl.gz; without the answers to steps that were not come to."""
+    steps = [step | told for step, told in zip(question["steps"], answer.get("steps", []), strict=False)]
+    line = question | answer | {"steps": steps}
+    return line if "final_closed" in answer else {name: told for name, told in line.items() if name != "close_clock"}
+
+
+class Compared(Replay):
+    """A recorded history and kafkaviz's writer, the small files too."""
+
+    def do_restart(self, number: int, step: dict) -> None:
+        """A log that is closed and opened again, not a broker: nothing was flushed before."""
+        self.log.close(step["now"], flushed=False)
+        self.state(f"{number} closed", step["closed"])
+        self.log.restart(step["now"])
+        self.state(f"{number} opened", step["opened"])
+
+    def state(self, where: str, told: dict | list) -> None:
+        """As Replay, of a .log with the room that was made for it too; then transaction indexes, snapshots and epochs."""
+        super().state(where, self._without_room(told))
+        for one, segment in zip(told["segments"], self.log.segments, strict=False):
+            found = None if segment.txnindex is None else segment.txnindex.hex()
+            self.same(f"{where} {one['base']} txnindex", one.get("txnindex"), found)
+        snapshots = {f"{file_stem(offset)}.snapshot": data.hex() for offset, data in self.log.snapshots.items()}
+        self.same(f"{where} snapshots", told["snapshots"], snapshots)
+
+    def _without_room(self, told: dict) -> dict:
+        """A killed broker's preallocated .log has zeros up to segment.bytes, which the next start cuts off."""
+        if not self.log.config.preallocate:
+            return told
+        segments = []
+        for one, segment in zip(told["segments"], self.log.segments, strict=False):
+            data = self.logs.content(segment.base_offset)
+            if one["log_size"] == self.log.config.segment_bytes:
+                padded = hashlib.sha256(data + bytes(one["log_size"] - len(data))).hexdigest()
+                self.same("preallocated log", one["log_sha256"], padded)
+                one = one | {"log_size": len(data), "log_sha256": hashlib.sha256(data).hexdigest()}
+            segments.append(one)
+        return told | {"segments": segments}
+
+
+def replayed(line: dict) -> tuple[list[str], Log | None]:
+    """What the writer makes of a recorded history: differences, and the log after it, or None of one that did not come to its end."""
+    replay = Compared(line)
+    found = replay.run()
+    return found, replay.log if "final_closed" in line and not found else None
+
+
+def written(log: Log, folder: Path) -> None:
+    """A closed log as a partition directory."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for file in log.stored().files:
+        (folder / file.name).write_bytes(file.content())
+
+
+def loaded(kafka: Kafka, log: Log, line: dict, folder: Path) -> list[str]:
+    """A real UnifiedLog opens the directory as the writer does, every record is read, and a close leaves the files as they were."""
+    written(log, folder)
+    before = _files(folder)
+    log.restart(line["close_clock"])
+    answer = kafka.load(folder, line["settings"], log.log_start_offset, line["close_clock"])
+    if "error" in answer:
+        return [f"{line['id']} load: {answer['error']}"]
+    opened = Compared(line)
+    opened.log, opened.logs = log, log.logs
+    opened.state("load", answer["opened"])
+    for name, wanted in digest(log).items():
+        opened.same(f"load {name}", answer["read"][name], wanted)
+    after = _files(folder)
+    changed = sorted(name for name in before if before[name] != after.get(name))
+    log.close(line["close_clock"], flushed=False)
+    return opened.differences + [f"{line['id']} load: {name} was changed" for name in changed]
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir() if file.suffix in (".log", ".index", ".timeindex", ".txnindex")}
+
+
+def digest(log: Log, is_consumer: bool = False) -> dict:
+    """What RecordsDigest of the harness tells of all records. is_consumer: who sees neither control records nor sequences."""
+    sha, batches, records, first, last = hashlib.sha256(), 0, 0, -1, -1
+    for data, is_control in _batches(log):
+        batches += 1
+        if is_consumer and is_control:
+            continue
+        for one in batch_records.of_batch(data):
+            if one.offset < log.log_start_offset:
+                continue
+            sequence = -1 if is_consumer or one.sequence is None else one.sequence
+            sha.update(struct.pack(">qqi", one.offset, one.timestamp_ms, sequence) + _sized(one.key) + _sized(one.value))
+            sha.update(struct.pack(">i", len(one.headers)))
+            sha.update(b"".join(_sized(part) for key, value in one.headers for part in (key.encode(), value)))
+            first, last, records = one.offset if not records else first, one.offset, records + 1
+    told = {"records": records, "first_offset": first, "last_offset": last, "records_sha256": sha.hexdigest()}
+    return told if is_consumer else told | {"batches": batches}
+
+
+def _sized(part: bytes | None) -> bytes:
+    return struct.pack(">i", -1) if part is None else struct.pack(">i", len(part)) + part
+
+
+def _batches(log: Log) -> Iterator[tuple[bytes, bool]]:
+    """The bytes of each batch from the one that holds the log start on, and whether it is a control batch."""
+    for segment in log.segments:
+        data = log.logs.stored(segment.base_offset).content()
+        for row in walk(data)[0]:
+            if row["last_offset"] >= log.log_start_offset:
+                yield data[row["position"] : row["position"] + row["size_bytes"]], row["magic"] >= 2 and bool(row["attributes"] & 0x20)
+
+
+def dumped(kafka: Kafka, line: dict, folder: Path) -> list[str]:
+    """DumpLogSegments reads every file and reports no index entry that is wrong."""
+    files = sorted(str(file) for file in folder.iterdir() if file.suffix in (".log", ".index", ".timeindex"))
+    answer = kafka.dump("--deep-iteration", "--files", ",".join(files))
+    said = answer["out"] + answer["err"]
+    if "error" in answer or FAULTS.search(said):
+        return [f"{line['id']} dump: {answer.get('error')} {[text for text in said.splitlines() if FAULTS.search(text)][:3]}"]
+    shown = said.count("Dumping ")
+    return [] if shown == len(files) else [f"{line['id']} dump: {shown} of {len(files)} files"]
+
+
+def recovered(kafka: Kafka, log: Log, line: dict) -> list[str]:
+    """LogSegment.recover of the last .log files builds what kafkaviz's recovery builds."""
+    found = []
+    settings = {"index_interval_bytes": log.config.index_interval_bytes, "segment_index_bytes": log.config.segment_index_bytes}
+    for segment in log.segments[-MOST_RECOVERED:]:
+        data = log.logs.stored(segment.base_offset).content()
+        answer = kafka.recover(data, segment.base_offset, line["settings"])
+        told = {"id": f"{line['id']} recover {segment.base_offset}", "version": line["version"], "base_offset": segment.base_offset}
+        found += recovery_differences(told | settings | answer | {"log_gz": zipped(data)})
+    return found
+
+
+def is_per_batch(line: dict) -> bool:
+    """Whether each batch may have an entry of its own: an entry for an append of several is a mismatch to the dump tool."""
+    return not profile(versions.parse(line["version"])).per_append
