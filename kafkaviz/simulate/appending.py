@@ -45,68 +45,92 @@ OFFSET_FULL, OFFSET_BACKWARDS, TIME_FULL, TIME_BACKWARDS = range(7, 11)  # these
 
 
 @njit(cache=True)
-def take(rows, time_offsets, start, rolled, states, limits, new, spaces):
+def take(rows, time_offsets, start, is_rolled, states, limits, new):
     """Takes appends from a row on: (the row it stopped at, outcome, cause of the roll, new offset entries, new time entries).
 
     rows: incoming.INCOMING, of which position is filled in. time_offsets: of each batch, the offset that goes with its largest
-    timestamp. rolled: the first append was just rolled for, and its segment is not judged again.
-    new: room for entries, as (n, 4) of int64: relative offset, position; timestamp, relative offset. spaces: how many there were.
+    timestamp. is_rolled: the first append was just rolled for, and its segment is not judged again.
+    new: room for entries, as (n, 4) of int64: relative offset, position; timestamp, relative offset.
     The row of a failure is the first of its append; what it had put into the indexes by then is there.
     """
     state, limit = states[0], limits[0]
-    offsets, times, at = spaces[0], spaces[1], start
+    offsets, times, at = 0, 0, start
     while at < len(rows):
-        end, size_bytes, max_ms, max_offset = at, 0, np.int64(-1), np.int64(-1)
-        while end < len(rows) and rows[end].append == rows[at].append:
-            size_bytes += rows[end].size_bytes
-            if rows[end].max_timestamp_ms > max_ms:
-                max_ms, max_offset = rows[end].max_timestamp_ms, time_offsets[end]
-            end += 1
+        end, size_bytes, max_ms, max_offset = extent(rows, time_offsets, at)
         fault = refused(rows, at, end, size_bytes, state.log_end_offset, limit)
         if fault:
             return at, fault, 0, offsets, times
-        last_offset = rows[end - 1].last_offset
-        relative = last_offset - state.base_offset
-        if not rolled:
-            waited = waited_ms(state.reference_ms, max_ms, rows[at].now_ms, state.created_ms)
-            cause = should_roll(
-                state.log_bytes,
-                size_bytes,
-                limit.segment_bytes,
-                waited,
-                limit.most_segment_ms - state.jitter_ms,
-                state.offset_entries,
-                state.offset_slots,
-                state.time_entries,
-                state.time_slots,
-                relative,
-            )
-            if cause:
-                return at, ROLLS, cause, offsets, times
-        rolled = False
+        relative = rows[end - 1].last_offset - state.base_offset
+        cause = 0 if is_rolled else judged(state, limit, size_bytes, max_ms, rows[at].now_ms, relative)
+        if cause:
+            return at, ROLLS, cause, offsets, times
+        is_rolled = False
         if relative < 0 or relative > MOST_RELATIVE:
             return at, OUT_OF_RANGE, 0, offsets, times
         if state.log_bytes == 0:
             state.reference_ms = max_ms if limit.per_append else rows[at].max_timestamp_ms
-        first = at
-        while at < end:
-            unit_end, unit_bytes, unit_ms, unit_offset = at + 1, rows[at].size_bytes, rows[at].max_timestamp_ms, time_offsets[at]
-            if limit.per_append:
-                unit_end, unit_bytes, unit_ms, unit_offset = end, size_bytes, max_ms, max_offset
-            if unit_ms > state.max_timestamp_ms:
-                state.max_timestamp_ms, state.max_timestamp_offset = unit_ms, unit_offset
-            if state.bytes_since_last_index_entry > limit.index_interval_bytes:
-                key = rows[at].base_offset if limit.first_offset_keys else rows[unit_end - 1].last_offset
-                fault, offsets, times = index(state, key, new, offsets, times)
-                if fault:
-                    place(rows, at, end, state)
-                    return first, fault, 0, offsets, times
-                state.bytes_since_last_index_entry = 0
-            place(rows, at, unit_end, state)
-            state.bytes_since_last_index_entry += unit_bytes
-            at = unit_end
-        state.log_end_offset = last_offset + 1
+        if limit.per_append:
+            fault, offsets, times = write(rows, at, end, size_bytes, max_ms, max_offset, state, limit, new, offsets, times)
+        else:
+            fault, offsets, times = write_each(rows, time_offsets, at, end, state, limit, new, offsets, times)
+        if fault:
+            return at, fault, 0, offsets, times
+        at = end
+        state.log_end_offset = rows[end - 1].last_offset + 1
     return at, TAKEN, 0, offsets, times
+
+
+@njit(cache=True)
+def extent(rows, time_offsets, start):
+    """(the row behind an append, its bytes, its largest timestamp, the offset that goes with that)."""
+    end, size_bytes, max_ms, max_offset = start, 0, np.int64(-1), np.int64(-1)
+    while end < len(rows) and rows[end].append == rows[start].append:
+        size_bytes += rows[end].size_bytes
+        if rows[end].max_timestamp_ms > max_ms:
+            max_ms, max_offset = rows[end].max_timestamp_ms, time_offsets[end]
+        end += 1
+    return end, size_bytes, max_ms, max_offset
+
+
+@njit(cache=True)
+def judged(state, limit, size_bytes, max_ms, now_ms, relative):
+    """Why an append starts a new segment, as roll.should_roll, or 0."""
+    waited = waited_ms(state.reference_ms, max_ms, now_ms, state.created_ms)
+    return should_roll(
+        state.log_bytes, size_bytes, limit.segment_bytes, waited, limit.most_segment_ms - state.jitter_ms,
+        state.offset_entries, state.offset_slots, state.time_entries, state.time_slots, relative,
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def write_each(rows, time_offsets, start, end, state, limit, new, offsets, times):
+    """Writes the batches of an append, each of which may get an entry: (fault or 0, new offset entries, new time entries)."""
+    for at in range(start, end):
+        row = rows[at]
+        fault, offsets, times = write(
+            rows, at, at + 1, row.size_bytes, row.max_timestamp_ms, time_offsets[at], state, limit, new, offsets, times
+        )
+        if fault:
+            place(rows, at + 1, end, state)
+            return fault, offsets, times
+    return 0, offsets, times
+
+
+@njit(cache=True)
+def write(rows, start, end, size_bytes, max_ms, max_offset, state, limit, new, offsets, times):
+    """Writes batches that share one entry, if there is to be one; they are in the .log where an index refuses it."""
+    fault = 0
+    if max_ms > state.max_timestamp_ms:
+        state.max_timestamp_ms, state.max_timestamp_offset = max_ms, max_offset
+    if state.bytes_since_last_index_entry > limit.index_interval_bytes:
+        key = rows[start].base_offset if limit.first_offset_keys else rows[end - 1].last_offset
+        fault, offsets, times = index(state, key, new, offsets, times)
+        if not fault:
+            state.bytes_since_last_index_entry = 0
+    place(rows, start, end, state)
+    if not fault:
+        state.bytes_since_last_index_entry += size_bytes
+    return fault, offsets, times
 
 
 @njit(cache=True)

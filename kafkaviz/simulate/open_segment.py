@@ -73,8 +73,7 @@ class OpenSegment:
         """
         if self.timeindex.exists:
             self.max_timestamp()
-        spaces = np.zeros(2, np.int64)
-        at, outcome, cause, offsets, times = appending.take(rows, time_offsets, start, is_rolled, self.counters, limits, new, spaces)
+        at, outcome, cause, offsets, times = appending.take(rows, time_offsets, start, is_rolled, self.counters, limits, new)
         is_written = at > start or outcome >= appending.OFFSET_FULL
         if is_written or cause not in (0, SIZE, TIME, OFFSET_FULL):  # the rules are asked in their order, and those do not look into it
             self._is_time_known = True
