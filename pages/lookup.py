@@ -8,18 +8,20 @@ from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
-from kafkaviz import units
+from kafkaviz import units, versions
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.figures import lookup_lanes, probe_histogram, stepper
 from kafkaviz.figures import why_offset as why_figure
 from kafkaviz.figures.lookup_words import count
 from kafkaviz.figures.stepper import Made
+from kafkaviz.search.bounds import ISOLATIONS, READ_UNCOMMITTED
+from kafkaviz.search.by_time import NAMES
 from kafkaviz.search.lookup_object import as_object
 from kafkaviz.search.profile import SearchProfile
-from kafkaviz.ui import lookups, parts, pick, state
+from kafkaviz.ui import lookups, parts, pick, short, state
 from kafkaviz.ui.components import stepper as components
 from kafkaviz.ui.frame import frame
-from kafkaviz.ui.lookups import KEYS, OFFSET, PRACTICE, TIMESTAMP, VERSIONS, Source
+from kafkaviz.ui.lookups import OFFSET, OWN, PRACTICE, SETS, TARGETS, TIMESTAMP, VERSIONS, Source
 from kafkaviz.ui.pick import Place
 
 WIDTHS = (0.555, 0.445)
@@ -39,26 +41,20 @@ def main() -> None:
     """The page, or the sentence that says why there is none."""
     place = frame("Lookup")
     has_log = place.segment is not None and place.segment.log is not None
-    own = parts.middle(units.legible(place.partition.directory), LABEL_CHARACTERS) if has_log else None
-    names = [*([own] if own else []), *PRACTICE, KEYS]
-    wanted = first_choice(names, own)
-    if (wanted == own and own) or (not own and asks_for_place(place)):
-        return of_place(place, names)
-    show(lookups.of_practice(wanted) if wanted in PRACTICE else typed(), names, wanted)
-
-
-def first_choice(names: list[str], own: str | None) -> str:
-    """What to look things up in: by the control, else by the address, else the open segment."""
-    wanted = st.session_state.get(state.SET) or st.query_params.get(state.SET)
-    return wanted if wanted in names else names[0]
+    own = {OWN: parts.middle(units.legible(place.partition.directory), LABEL_CHARACTERS)} if has_log else {}
+    sets = own | SETS
+    wanted = short.adopt(state.SET, sets, next(iter(sets)))
+    if wanted == OWN or (not own and asks_for_place(place)):
+        return of_place(place, sets)
+    show(lookups.of_practice(wanted) if wanted in PRACTICE else typed(), sets, versions.NEWEST)
 
 
 def asks_for_place(place: Place) -> bool:
     """Whether the address names a place that could not be opened, and no practice log."""
-    return bool(place.fault or place.segment) and st.query_params.get(state.SET) is None and state.SET not in st.session_state
+    return bool(place.fault or place.segment) and state.SET not in st.query_params
 
 
-def of_place(place: Place, names: list[str]) -> None:
+def of_place(place: Place, sets: dict[str, str]) -> None:
     """The open topic-partition."""
     segment = pick.segment(place)
     if segment.log is None:
@@ -69,7 +65,7 @@ def of_place(place: Place, names: list[str]) -> None:
         source = lookups.of_place(place)
     except KafkavizError as fault:
         return damaged(fault)
-    show(source, names, names[0])
+    show(source, sets, lookups.assumed(place).text)
 
 
 def typed() -> Source:
@@ -87,23 +83,24 @@ DEFAULT_KEYS = "6 14 22 26 31 40 47 55 58 66 71 80"
 # ---- the page
 
 
-def show(source: Source, names: list[str], name: str) -> None:
-    """Controls, stepper, comparison and distribution."""
+def show(source: Source, sets: dict[str, str], assumed: str) -> None:
+    """Controls, stepper, comparison and distribution. assumed: the release that searches unless another is chosen."""
     head(source)
-    by, of = controls(source, names, name)
+    by, of = controls(source, sets, assumed)
+    isolation = st.session_state.get(state.ISOLATION) or READ_UNCOMMITTED
     target = asked(source, by)
     if target is None:
         return
     try:
-        found = lookups.made(source, by, target, of)
+        found = lookups.made(source, by, target, of, isolation)
     except KafkavizError as fault:
         return damaged(fault)
-    key = f"{source.key}|{by}|{target}|{of}"
+    key = f"{source.key}|{by}|{target}|{of}|{isolation}"
     shown = stepper.view(found)
     components.stepper(stepper.message(shown, found, key), lambda: take_slot(key, found, by))
     if found.found.searches:
-        below(source, found, by, of, key)
-    if by == TIMESTAMP:
+        below(source, found, OFFSET if found.special else by, of, key)
+    if by == TIMESTAMP and not found.special:
         why(source, found, of)
     table(shown, found)
 
@@ -116,24 +113,29 @@ def head(source: Source) -> None:
             st.markdown(HELP)
 
 
-def controls(source: Source, names: list[str], name: str) -> tuple[str, SearchProfile]:
+def controls(source: Source, sets: dict[str, str], assumed: str) -> tuple[str, SearchProfile]:
     """Offset or timestamp, which one, in what, as which release."""
-    kinds = [OFFSET] if source.is_alone else [OFFSET, TIMESTAMP]
-    adopt(state.BY, kinds)
-    adopt(state.SET, names)
-    adopt(state.SEARCH, list(VERSIONS))
+    targets = {OFFSET: TARGETS[OFFSET]} if source.is_alone else TARGETS
+    own, first_set = lookups.like(assumed), next(iter(sets))
+    by = short.adopt(state.BY, targets, OFFSET)
+    name = short.adopt(state.SET, sets, first_set)
+    short.adopt(state.SEARCH, VERSIONS, own, lookups.like)
     with st.container(horizontal=True, vertical_alignment="bottom", gap=16, key="kv_ctl"):
-        bound = {"bind": "query-params", "required": True}
-        by = st.segmented_control("Look up by", kinds, default=OFFSET, key=state.BY, on_change=start_anew, **bound) or OFFSET
+        anew = {"required": True, "on_change": start_anew}
+        st.segmented_control("Look up by", list(targets.values()), key=state.BY, **anew)
         fresh(source, by, name)
         st.text_input(label(source, by), key=state.TARGET, bind="query-params", width=172)
-        st.segmented_control("Index", names, default=names[0], key=state.SET, on_change=start_anew, **bound)
-        version = st.selectbox("Search as in", list(VERSIONS), key=state.SEARCH, bind="query-params", width=172)
+        st.segmented_control("Index", list(sets.values()), key=state.SET, **anew)
+        about = f"The directory looks like Kafka {assumed}" if name == OWN else None
+        st.selectbox("Search as in", list(VERSIONS.values()), key=state.SEARCH, width=172, help=about)
+    short.tell(state.BY, targets, OFFSET)
+    short.tell(state.SET, sets, first_set)
+    version = short.tell(state.SEARCH, VERSIONS, own)
     warm_entries = second_row(source, by, name)
     st.space(16)
     if source.is_alone:
         wrong_keys()
-    return by, lookups.release(VERSIONS[version or next(iter(VERSIONS))], warm_entries, by)
+    return by, lookups.release(assumed if version == own else version, warm_entries, by)
 
 
 def adopt(name: str, choices: list[str]) -> None:
@@ -152,7 +154,9 @@ def label(source: Source, by: str) -> str:
     if by == OFFSET:
         return f"Target offset, {units.group(source.first)} to {units.group(source.last)}"
     now = value(by)
-    return f"Target, ms (UTC {units.clock(now)})" if now is not None else "Target, ms since 1970"
+    if now is None or lookups.named(now):
+        return "Target, ms since 1970" if now is None else "Target, by its name"
+    return f"Target, ms (UTC {units.clock(now)})"
 
 
 def fresh(source: Source, by: str, name: str) -> None:
@@ -160,7 +164,7 @@ def fresh(source: Source, by: str, name: str) -> None:
     chosen_for, now = st.session_state.get(state.ASKED), f"{name} {by}"
     begins = state.TARGET not in st.session_state and not st.query_params.get(state.TARGET)
     if begins or chosen_for not in (None, now):
-        st.session_state[state.TARGET] = written(source.default(by), by)
+        st.session_state[state.TARGET] = lookups.written(source.default(by), by)
     elif state.TARGET not in st.session_state:
         st.session_state[state.TARGET] = st.query_params[state.TARGET]
     st.session_state[state.ASKED] = now
@@ -169,11 +173,6 @@ def fresh(source: Source, by: str, name: str) -> None:
 def start_anew() -> None:
     """Another index, or another kind of target: the old target means nothing there."""
     st.session_state[state.ASKED] = ""
-
-
-def written(target: int, by: str) -> str:
-    """A target as the field shows it."""
-    return str(target) if by == TIMESTAMP else units.group(target)
 
 
 def value(by: str) -> int | None:
@@ -185,7 +184,7 @@ def value(by: str) -> int | None:
 
 
 def second_row(source: Source, by: str, name: str) -> int:
-    """A slider along all targets, one at random; of a lesson also how many entries are warm."""
+    """A slider along all targets, one at random; the times with a name, the consumer; of a lesson how many entries are warm."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap=16, key="kv_ctl2"):
         if source.is_alone:
             st.text_input("Keys of the index, in order", DEFAULT_KEYS, key=state.KEYS, bind="query-params", on_change=start_anew)
@@ -195,7 +194,14 @@ def second_row(source: Source, by: str, name: str) -> int:
             st.session_state[state.SLIDER] = min(max(span[0] if now is None else now, span[0]), span[1])
             st.slider("Target along the log", *span, key=state.SLIDER, label_visibility="collapsed", on_change=take_slider, args=(by,))
             st.button("Surprise me", icon=":material/casino:", type="tertiary", key="kv_random", on_click=take_random, args=(span, by))
-        return warm_choice(name) if source.is_made else lookups.KAFKAS_WARM
+        if by == TIMESTAMP:
+            for named in NAMES:
+                st.button(named.capitalize(), type="tertiary", key=f"kv_{named}", on_click=take, args=(NAMES[named], by))
+        if source.is_made:
+            return warm_choice(name)
+        adopt(state.ISOLATION, list(ISOLATIONS))
+        st.selectbox("Consumer", list(ISOLATIONS), key=state.ISOLATION, bind="query-params", width=172)
+        return lookups.KAFKAS_WARM
 
 
 def wrong_keys() -> None:
@@ -211,7 +217,7 @@ def wrong_keys() -> None:
 def warm_choice(name: str) -> int:
     """How many entries are warm."""
     options = [str(one) for one in lookups.WARM_ENTRIES]
-    usual = str(4 if name == "20 entries" else lookups.KAFKAS_WARM)
+    usual = str(4 if name == "twenty" else lookups.KAFKAS_WARM)
     if st.session_state.get("kv_warm_of", name) != name:
         st.session_state.pop(state.WARM, None)
     st.session_state["kv_warm_of"] = name
@@ -223,7 +229,7 @@ def warm_choice(name: str) -> int:
 
 def take(target: int, by: str) -> None:
     """Looks this up next."""
-    st.session_state[state.TARGET] = written(target, by)
+    st.session_state[state.TARGET] = lookups.written(target, by)
 
 
 def take_slider(by: str) -> None:
@@ -251,10 +257,10 @@ def asked(source: Source, by: str) -> int | None:
     target = value(by)
     if target is None:
         shown = st.session_state.get(state.TARGET) or "Nothing"
-        kind = "whole number" if by == OFFSET else "time: give milliseconds since 1970, or 2026-11-21 09:29:44 in UTC"
+        kind = "whole number" if by == OFFSET else "time: give milliseconds since 1970, 2026-11-21 09:29:44 in UTC, earliest, latest or max"
         why_not = "Choose another target in the field above, or take the one offered."
         with parts.state("target", "info", f"“{shown[:40]}” is no {kind}", why_not):
-            st.button(f"Look up {written(source.default(by), by)}", key="kv_offer", on_click=start_anew)
+            st.button(f"Look up {lookups.written(source.default(by), by)}", key="kv_offer", on_click=start_anew)
     elif by == TIMESTAMP and (odd := units.other_unit(target)):
         finding = f"{target} makes sense in {odd.unit}, and Kafka counts in milliseconds"
         means = f"As it stands it means {units.moment(target)}; in {odd.unit} it would be {units.moment(odd.timestamp_ms)}."

@@ -14,6 +14,7 @@ from kafkaviz.search.scan import Scan
 from kafkaviz.units import clock, group
 
 MOST_STEPS, BEFORE, LEAST_BATCHES = 120, 2, 8  # steps of one scan; batches drawn before the first read, and at least
+LARGEST = "largest"
 COLUMNS = ("position", "size_bytes", "base_offset", "last_offset", "max_timestamp_ms", "record_count")
 
 
@@ -55,8 +56,8 @@ class ScanView:
 
 
 def view(scan: Scan, batches: np.ndarray, end_position: int, target: int, by_time: bool, how: str) -> ScanView:
-    """A scan; batches: all of its .log. how: "base_offset" or "last_offset"."""
-    tell = _timed if by_time else _by_base if how == BASE_OFFSET else _by_last
+    """A scan; batches: all of its .log. how: "base_offset" or "last_offset"; of a time "largest" where only the target itself answers."""
+    tell = _largest if how == LARGEST else _timed if by_time else _by_base if how == BASE_OFFSET else _by_last
     steps = tell(scan, batches, target)
     if scan.batch is None:
         steps.append(Reading(-1, (), "End of the segment: no batch in it answers.", -1, len(scan.reads)))
@@ -147,6 +148,18 @@ def _timed(scan: Scan, batches: np.ndarray, target_ms: int) -> list[Reading]:
         says = f"newest record {clock(newest)}" if newest >= 0 else "no record has a time"
         told = f"At byte {group(position)} the header says: {says}, {then}"
         steps.append(Reading(position, sizes, told, 3 if late else 2, number))
+    return steps
+
+
+def _largest(scan: Scan, batches: np.ndarray, largest_ms: int) -> list[Reading]:
+    steps = []
+    for position, sizes, number in _grouped(scan):
+        row = batches[_row(batches, position)]
+        newest, found = int(row["max_timestamp_ms"]), scan.batch and scan.batch.position == position
+        onward = f"not the largest. Jump {group(int(row['size_bytes']))} bytes to the next header."
+        then = "the largest. This is the batch." if found else onward
+        told = f"At byte {group(position)} the header says: newest record {clock(newest)}, {then}"
+        steps.append(Reading(position, sizes, told, 3 if found else 2, number))
     return steps
 
 

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from kafkaviz import units
+from kafkaviz.search.by_time import NAMES
 from kafkaviz.search.index import TIME, IndexSearch
 from kafkaviz.search.slots import Probe
 from kafkaviz.units import group
@@ -25,6 +26,11 @@ TIME_CODE = (
     "p ← position(lo), or 0", "read 17 + 61 B at p: max timestamp", "max < target: p ← p + 12 + length",
     "else: first record ≥ target in it",
 )  # fmt: skip
+LARGEST_CODE = (
+    "p ← position(lo), or 0", "read 17 + 61 B at p: max timestamp", "not the largest: p ← p + 12 + length",
+    "else: first record with it",
+)  # fmt: skip
+SPECIAL = {value: name for name, value in NAMES.items()}  # the targets that have a name and are no time
 MIDDLES = {"=": 0, "<": 1, ">": 2}  # lines behind the one that takes the middle
 
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from kafkaviz import units
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures import lookup_log, lookup_words
+from kafkaviz.figures import lookup_chain, lookup_log, lookup_words
 from kafkaviz.figures.lookup_log import ScanView
-from kafkaviz.figures.lookup_words import BASE_CODE, LAST_CODE, PLAIN_CODE, TIME_CODE, WARM_CODE, Told, count, text_of
+from kafkaviz.figures.lookup_words import BASE_CODE, LARGEST_CODE, LAST_CODE, PLAIN_CODE, TIME_CODE, WARM_CODE, Told, count, text_of
 from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES, TIME, IndexSearch
 from kafkaviz.search.lookup import Lookup
@@ -129,6 +129,11 @@ class Made:
         return self.found.timestamp_ms is not None
 
     @property
+    def special(self) -> int | None:
+        """EARLIEST, LATEST or another of Kafka's values below 0, where one was asked for in place of a time."""
+        return self.found.timestamp_ms if self.by_time and self.found.timestamp_ms < 0 else None
+
+    @property
     def target(self) -> int:
         """The offset or the timestamp."""
         return self.found.timestamp_ms if self.by_time else self.found.offset
@@ -197,8 +202,10 @@ def _cells(made: Made, segment: ServedSegment, search: IndexSearch) -> list[tupl
 
 def _scan(made: Made, place: int) -> ScanView:
     scan = made.found.scans[place]
-    batches, end = made.batches(scan.segment), made.segment(scan.segment).size_bytes
-    return lookup_log.view(scan, batches, end, made.target, made.by_time, made.found.profile.scan)
+    segment, batches = made.segment(scan.segment), made.batches(scan.segment)
+    if made.special:
+        return lookup_log.view(scan, batches, segment.size_bytes, segment.max_timestamp[0], True, lookup_log.LARGEST)
+    return lookup_log.view(scan, batches, segment.size_bytes, made.target, made.by_time, made.found.profile.scan)
 
 
 def _readable(made: Made) -> tuple[Sequence[Seen], str]:
@@ -236,7 +243,7 @@ class _Steps:
 
     def all(self) -> list[Step]:
         """Every step of the lookup."""
-        steps = [] if self._made.is_alone else [self._step("segment", segment_words(self._made))]
+        steps = [] if self._made.is_alone else [self._step("segment", lookup_chain.segment(self._made))]
         scans = list(range(len(self._shown.scans)))
         for place in range(len(self._shown.searches)):
             steps += self._searched(place)
@@ -247,7 +254,7 @@ class _Steps:
 
     def _searched(self, place: int) -> list[Step]:
         shown = self._shown.searches[place]
-        before = [self._step("segment", _next_segment(self._made, place))] if place and not self._made.by_time else []
+        before = [self._step("segment", lookup_chain.next_segment(self._made, place))] if place and not self._made.by_time else []
         self._search, self._probes, self._over = place, 0, False
         self._scan = min(place if not self._made.by_time else 0, max(0, len(self._shown.scans) - 1))
         self._readings, self._ended = 0, False
@@ -266,7 +273,7 @@ class _Steps:
         return steps
 
     def _ending(self) -> list[Step]:
-        text = ending_words(self._made, self._shown)
+        text = lookup_chain.ending(self._made)
         return [self._step("record", text)] if text else []
 
     def _step(self, phase: str, text: str, line: tuple[str, int] | None = None) -> Step:
@@ -291,6 +298,8 @@ class _Steps:
         return (*first, position, group(tally.short), group(tally.long), pages)
 
     def _target(self) -> str:
+        if self._made.special:
+            return lookup_words.SPECIAL.get(self._made.special, NO_VALUE)
         return clock(self._made.target)[3:] if self._made.by_time else group(self._made.target)
 
     def _index_values(self) -> tuple[str, ...]:
@@ -326,79 +335,6 @@ class _Steps:
             return "The records of the batch, not read yet" if not is_read else "No record of this batch answers"
         which = f"record {group(shown.records_from + at + 1)} of {group(shown.all_records)}"
         return f"Offset {group(shown.hit_offset)} is {which} in the batch at byte {group(self._made.found.record.batch_position)}"
-
-
-# ---- sentences of the chain
-
-
-def segment_words(made: Made) -> str:
-    """Which segment is chosen, and why."""
-    found, target = made.found, made.target
-    if found.error and not found.scans:
-        return f"The broker looks at the log’s bounds first, and answers without a search: {found.error}"
-    return _by_time(made) if made.by_time else _by_offset(made, target)
-
-
-def _by_offset(made: Made, target: int) -> str:
-    if target >= made.found.bounds.limit_offset:
-        return f"Offset {group(target)} is the log end: nothing is there yet. The broker answers with no records and does not search."
-    base_offset = next((one.segment for one in made.found.scans), made.log.segments[0].base_offset)
-    if len(made.log.segments) == 1:
-        return f"There is one segment, and it starts at offset {group(base_offset)}, not above {group(target)}."
-    name = units.file_stem(base_offset)
-    return f"Of {group(len(made.log.segments))} segments, the last that starts at or below {group(target)} is {name}."
-
-
-def _by_time(made: Made) -> str:
-    chosen = next((one for one in made.found.choices if one.chosen), None)
-    if chosen is None:
-        latest = max(one.largest_timestamp_ms for one in made.log.segments)
-        return f"No segment holds a record that late: the largest timestamp of all is {units.moment(latest)}. The answer is: none."
-    reaches = f"reaches {units.moment(made.segment(chosen.base_offset).largest_timestamp_ms)}"
-    if len(made.log.segments) == 1:
-        return f"The only segment {reaches}, late enough."
-    first = f"Of {group(len(made.log.segments))} segments, the first whose largest timestamp is not older than the target"
-    return f"{first} is {units.file_stem(chosen.base_offset)}: it {reaches}."
-
-
-def _next_segment(made: Made, place: int) -> str:
-    before, after = (units.file_stem(one.segment) for one in made.found.scans[place - 1 : place + 1])
-    return f"Nothing in {before} reaches offset {group(made.target)}. The broker goes on in the next segment, {after}."
-
-
-def ending_words(made: Made, shown: StepperView) -> str:
-    """What comes of it; "" where the first step said so already."""
-    found = made.found
-    if not found.scans:
-        return ""
-    if made.by_time:
-        if found.record is None:
-            return "No record in this segment is late enough, and later segments are not tried. The answer is: none."
-        first = f"Its first record not before the target is offset {group(found.record.offset)}"
-        return f"The batch is read whole. {first}: that is the answer."
-    if found.scan.batch is None:
-        return "No segment holds a batch from there on. The broker answers with no records."
-    return _consumed(made)
-
-
-def _consumed(made: Made) -> str:
-    batch, record, target = made.found.scan.batch, made.found.record, made.target
-    begins = f"The broker answers with bytes from {group(batch.position)} on."
-    if made.found.error:
-        return f"{begins} The consumer looks at the checksum and throws an exception: {made.found.error}."
-    if record is None:
-        return f"{begins} No record for a consumer follows in them."
-    if (record.segment, record.batch_position) != (made.found.scan.segment, batch.position):
-        why = "is a transaction marker" if batch.is_control else "has no record for the consumer"
-        onward = f"The next one is offset {group(record.offset)}, in the batch at byte {group(record.batch_position)}"
-        where = "" if record.segment == made.found.scan.segment else f" of {units.file_stem(record.segment)}"
-        return f"{begins} This batch {why}. {onward}{where}."
-    if record.offset != target:
-        return f"{begins} Offset {group(target)} is not there any more; the first record behind it is {group(record.offset)}."
-    skipped = target - batch.base_offset
-    if not skipped:
-        return f"{begins} Offset {group(target)} is the first record in them."
-    return f"{begins} The consumer skips {count(skipped, 'record')} to reach offset {group(target)}."
 
 
 # ---- for the browser
@@ -453,7 +389,8 @@ def _strip_words(shown: SearchView) -> str:
 
 def _scan_code(made: Made) -> dict:
     title = "Scan the log for the timestamp" if made.by_time else "Scan the log"
-    lines = TIME_CODE if made.by_time else BASE_CODE if made.found.profile.scan == BASE_OFFSET else LAST_CODE
+    by_offset = BASE_CODE if made.found.profile.scan == BASE_OFFSET else LAST_CODE
+    lines = LARGEST_CODE if made.special else TIME_CODE if made.by_time else by_offset
     return {"title": title, "code": () if made.is_alone else lines}
 
 

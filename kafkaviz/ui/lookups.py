@@ -14,14 +14,16 @@ import streamlit as st
 from kafkaviz import units, versions
 from kafkaviz.analyse import cost, lookups, why_offset
 from kafkaviz.analyse.cost import HEADERS, PROBES, Costs
+from kafkaviz.analyse.infer.version import Assumed, assumed_version
+from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import stepper
 from kafkaviz.figures import why_offset as why_figure
 from kafkaviz.figures.stepper import Made, Seen
 from kafkaviz.figures.why_offset import WhyView
 from kafkaviz.format import batch_records, names, offset_index
 from kafkaviz.log.partition import Partition
-from kafkaviz.search import index, slots
-from kafkaviz.search.bounds import Bounds, bounds_of
+from kafkaviz.search import by_time, index, slots
+from kafkaviz.search.bounds import READ_UNCOMMITTED, Bounds, bounds_of
 from kafkaviz.search.index import ENTRY_BYTES
 from kafkaviz.search.lookup import Lookup, by_offset, by_timestamp
 from kafkaviz.search.profile import SearchProfile, profile
@@ -33,10 +35,13 @@ from kafkaviz.ui import anatomies
 from kafkaviz.ui.pick import Place, log_bytes
 from kafkaviz.units import group
 
-OFFSET, TIMESTAMP = "Offset", "Timestamp"
-VERSIONS = {"Kafka 4.1 and later": versions.NEWEST, "Kafka 2.1 to 4.0": "3.9", "Kafka 0.11 to 2.0": "2.0"}
-KEYS = "Your keys"
-PRACTICE = {"5 entries": practice.five, "20 entries": practice.twenty, "1\u202f310\u202f720 entries": practice.full}
+OFFSET, TIMESTAMP = "offset", "timestamp"
+TARGETS = {OFFSET: "Offset", TIMESTAMP: "Timestamp"}  # as all choices of this page: by their short word in the address
+OWN, KEYS = "real", "keys"
+PRACTICE = {"five": practice.five, "twenty": practice.twenty, "full": practice.full}
+SETS = {"five": "5 entries", "twenty": "20 entries", "full": "1\u202f310\u202f720 entries", KEYS: "Your keys"}
+VERSIONS = {versions.NEWEST: "Kafka 4.1 and later", "3.9": "Kafka 2.1 to 4.0", "2.0": "Kafka 0.11 to 2.0"}
+SINCE = {versions.NEWEST: (4, 1), "3.9": (2, 1), "2.0": (0,)}  # the first release of each
 KAFKAS_WARM = slots.warm_entries(ENTRY_BYTES[index.OFFSET])  # entries of the offset index
 WARM_ENTRIES = (2, 4, 8, 16, 64, 256, KAFKAS_WARM)  # to choose from for a lesson
 SMALL_PAGE_SLOTS, SMALL_WARM = 4, 64  # slots of a page where fewer entries than that are warm
@@ -93,7 +98,7 @@ def of_place(place: Place) -> Source:
     times = rows["max_timestamp_ms"][rows["max_timestamp_ms"] >= 0]
     low_ms, high_ms = (int(times.min()), int(times.max())) if len(times) else (0, of.largest_timestamp_ms)
     return Source(
-        f"{place.listed.key}|{partition.directory}|{anatomies.key(shown)}", _title(place, log, of), _note(partition), log,
+        f"{place.listed.key}|{partition.directory}|{anatomies.key(shown)}", _title(place, log, of), _note(log), log,
         log.log_start_offset, _end(log), _earliest(partition, low_ms), max(high_ms, max(one.max_timestamp[0] for one in log.segments)),
         first + (last - first) * 3 // 8, low_ms + (high_ms - low_ms) * 3 // 8 + 1,
         lambda base_offset: _rows(partition, log, base_offset), _records_of(partition), _times_of(place, log),
@@ -107,8 +112,9 @@ def _title(place: Place, log: ServedLog, of: ServedSegment) -> str:
     return f"{units.legible(place.partition.label)}, {words}{among}"
 
 
-def _note(partition: Partition) -> str:
-    return "As the next start would leave it: the broker was not stopped cleanly." if lookups.needs_recovery(partition) else ""
+def _note(log: ServedLog) -> str:
+    words = lookups.recovered_words(log.recovered)
+    return f"{words[0].upper()}{words[1:]}." if words else ""
 
 
 def served(place: Place) -> ServedLog:
@@ -221,8 +227,10 @@ def parsed_keys(text: str) -> list[int]:
 def parsed(text: str, by: str) -> int:
     """A target as people write it: 2 247, 2_247, and of a timestamp also 2026-11-21 09:29:44.123 in UTC. ValueError for anything else.
 
-    Timestamps below 0 are Kafka's names for the log's start, its end and its largest time: no times, and hardly a step to show.
+    Of a timestamp also earliest, latest and max, which Kafka knows by numbers below 0; those numbers are no times.
     """
+    if by == TIMESTAMP and text.strip().lower() in by_time.NAMES:
+        return by_time.NAMES[text.strip().lower()]
     plain = re.sub(r"[\s_,\u202f]", "", text)
     if re.fullmatch(r"-?\d{1,19}", plain):
         target = int(plain)
@@ -239,6 +247,36 @@ def parsed(text: str, by: str) -> int:
 # ---- the lookup
 
 
+def written(target: int, by: str) -> str:
+    """A target as its field shows it."""
+    return named(target) or str(target) if by == TIMESTAMP else units.group(target)
+
+
+def named(timestamp_ms: int | None) -> str:
+    """earliest, latest or max; "" for a time."""
+    return next((name for name, value in by_time.NAMES.items() if value == timestamp_ms), "")
+
+
+def assumed(place: Place) -> Assumed:
+    """The release that the open directory looks like."""
+    return _assumed(place.listed.key, place)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _assumed(key: str, _place: Place) -> Assumed:
+    return assumed_version(_place.broker)
+
+
+def like(version: str) -> str | None:
+    """Which of VERSIONS searches as this one does: 3.9 for 3.6; None for what is no release. Also plain and warm are taken."""
+    if version in (PLAIN, WARM):
+        return "2.0" if version == PLAIN else versions.NEWEST
+    try:
+        return next(name for name, first in SINCE.items() if versions.parse(version) >= first)
+    except KafkavizError:
+        return None
+
+
 def release(version: str, warm_entries: int, by: str) -> SearchProfile:
     """What a release does; warm_entries: of the index that is searched first, Kafka's are 8 KiB of them."""
     of = profile(version)
@@ -247,9 +285,9 @@ def release(version: str, warm_entries: int, by: str) -> SearchProfile:
     return replace(of, warm_bytes=warm_entries * entry_bytes(by))
 
 
-def made(source: Source, by: str, target: int, of: SearchProfile) -> Made:
+def made(source: Source, by: str, target: int, of: SearchProfile, isolation: str = READ_UNCOMMITTED) -> Made:
     """The lookup and what is drawn around it. Raises CorruptFile where the way leads into damage."""
-    found = _in_keys(source.log, target, of) if source.is_alone else _looked_up(source.key, by, target, of, source.log)
+    found = _in_keys(source.log, target, of) if source.is_alone else _looked_up(source.key, by, target, of, isolation, source.log)
     return Made(found, source.log, source.batches, source.records, page_bytes(of, by), source.is_alone)
 
 
@@ -270,14 +308,14 @@ def entry_bytes(by: str) -> int:
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def _looked_up(key: str, by: str, target: int, of: SearchProfile, _log: ServedLog) -> Lookup:
-    bounds = _bounds(key, of.version, _log)
-    return by_timestamp(_log, target, of, bounds=bounds) if by == TIMESTAMP else by_offset(_log, target, of, bounds=bounds)
+def _looked_up(key: str, by: str, target: int, of: SearchProfile, isolation: str, _log: ServedLog) -> Lookup:
+    bounds = _bounds(key, of.version, isolation, _log)
+    return (by_timestamp if by == TIMESTAMP else by_offset)(_log, target, of, isolation, bounds)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _bounds(key: str, version: str, _log: ServedLog) -> Bounds:
-    return bounds_of(_log, profile(version))
+def _bounds(key: str, version: str, isolation: str, _log: ServedLog) -> Bounds:
+    return bounds_of(_log, profile(version), isolation)
 
 
 def chosen(found: Made) -> ServedSegment | None:
@@ -305,11 +343,11 @@ def _costs(key: str, base_offset: int, by: str, of: SearchProfile, _found: Made)
 
 def why(source: Source, found: Made, of: SearchProfile) -> WhyView:
     """Why a timestamp gave this offset."""
-    return _why(source.key, found.target, of, source, found)
+    return _why(source.key, found.target, of, found.found.bounds, source, found)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _why(key: str, target_ms: int, of: SearchProfile, _source: Source, _found: Made) -> WhyView:
+def _why(key: str, target_ms: int, of: SearchProfile, bounds: Bounds, _source: Source, _found: Made) -> WhyView:
     return why_figure.view(why_offset.why(_found.found, _found.log, _source.times, _source.records))
 
 

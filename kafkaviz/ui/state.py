@@ -18,6 +18,7 @@ FILE = "file"  # Segment: which file's bytes the tab Bytes shows: .log or .index
 BYTE = "byte"  # Segment: the byte of that file to look at; the bytes view writes it in the browser
 WINDOW = "window"  # Segment: the bytes of the .log that the ruler shows, 468797-492397; the ruler reads and writes it in the browser
 BY, TARGET, SET, SEARCH = "by", "target", "set", "search"  # Lookup: offset or timestamp, which one, in what, as which release
+ISOLATION = "isolation"  # Lookup: of the consumer, read_uncommitted or read_committed
 KEYS, WARM = "keys", "warm"  # Lookup: the keys of an index that was typed, and how many entries its warm section has
 STEP = "step"  # Lookup: the step that is shown, from 1; the stepper reads and writes it in the browser
 COUNTED = "counted"  # Lookup: what the distribution below counts
@@ -27,6 +28,13 @@ COLD, GROW, GAP, INDEX = "cold", "grow", "gap", "index"  # Page cache: when a pa
 PAGE_SIZE, SECTION, LAGGARDS, LAG = "page", "section", "laggards", "lag"  # Page cache: a page, the warm section, who lags and how far
 AROUND, EVERY, ENTRY_SIZE, SEED = "around", "every", "entry", "seed"  # Page cache: read-ahead, appends a lookup, kind of index, the draw
 ENTRIES, PATTERN, RULE, TRIED_ON = "n", "pattern", "rule", "on"  # Page cache: the example's size, the keys compared, the exercise
+ROLLS_OF, WORKLOAD, ROLLS_ROWS = "of", "workload", "from"  # Rolls: simulated or a topic-partition, which workload, the first row drawn
+SPEED, BATCH_SIZE = "speed", "batch"  # Rolls: the workload so many times as fast, in batches of another size
+SETTING = {  # Rolls: a topic's settings, each a slider
+    "segment.bytes": "size", "segment.ms": "age", "segment.index.bytes": "room", "index.interval.bytes": "interval",
+    "segment.jitter.ms": "jitter",
+}  # fmt: skip
+STORY = "story"  # Rolls: which log grows in the stepper
 FILTER = "filter"  # Broker: what the names in the table of topic-partitions have in them
 ROWS = "rows"  # Broker: which sixty of the map's rows are shown, from 1
 
@@ -40,6 +48,8 @@ ORDERED = "kv_ordered"  # Broker: ORDER was set by a button in this run
 WORKED = "kv_worked"  # directories whose ingest this session has watched: the strip keeps its place when it is done
 SLIDER = "kv_slider"  # Lookup: where the slider of the target stands
 ASKED = "kv_asked"  # Lookup: the source and the kind of target that TARGET was chosen for
+RUN, BEFORE, PINNED = "kv_run", "kv_before", "kv_pinned"  # Rolls: what the last run came to, the one before, and whether that one stays
+OWN_TEXT = "kv_own_text"  # Rolls: the workload that somebody wrote
 REMEMBERED = "kv_remembered"  # the directory this session put into the list of recent ones
 
 

@@ -65,7 +65,7 @@ def test_a_real_segment(clean):
 
 def test_by_time(clean):
     """Both indexes, and why it is this offset."""
-    at = page(clean, tp="dense-index-0", by="Timestamp", target="1790000445001")
+    at = page(clean, tp="dense-index-0", by="timestamp", target="1790000445001")
     assert f"first record not before the target is offset 2{T}250: that is the answer" in steps(at)
     assert "Why this offset?" in html(at) and f"Offset 2{T}250 is the first record not before the target: 5 s after the target" in html(at)
     assert f"closest in time is offset 2{T}2" in html(at)
@@ -73,14 +73,14 @@ def test_by_time(clean):
 
 def test_a_moment_is_a_target_too(clean):
     """As people write it, in UTC."""
-    at = page(clean, tp="dense-index-0", by="Timestamp", target="2026-09-21 14:20:45.001")
+    at = page(clean, tp="dense-index-0", by="timestamp", target="2026-09-21 14:20:45.001")
     assert f"offset 2{T}250: that is the answer" in steps(at)
 
 
 @pytest.mark.parametrize(("target", "unit"), [("1790000445", "seconds"), ("1790000445001000", "microseconds")])
 def test_another_unit_is_warned_of(clean, target, unit):
     """With one way on: the same time in milliseconds."""
-    at = page(clean, tp="dense-index-0", by="Timestamp", target=target)
+    at = page(clean, tp="dense-index-0", by="timestamp", target=target)
     assert f"makes sense in {unit}, and Kafka counts in milliseconds" in html(at)
     next(one for one in at.button if one.key == "kv_unit").click().run()
     assert not at.exception and f"makes sense in {unit}" not in html(at)
@@ -89,7 +89,7 @@ def test_another_unit_is_warned_of(clean, target, unit):
 
 def test_the_practice_logs_need_no_directory():
     """The five entries of the article; another release searches in another way."""
-    at = page(None, set="5 entries", target="23")
+    at = page(None, set="five", target="23")
     assert "Five entries, as drawn on many blackboards" in html(at) and "Slot 2 is the last entry not above 23" in steps(at)
     at.selectbox(key="search").set_value("Kafka 0.11 to 2.0").run()
     assert "The whole index is searched: slots 0 to 4" in steps(at)
@@ -99,15 +99,72 @@ def test_the_practice_logs_need_no_directory():
     assert "Slot 15, where the warm section begins, holds 111, not below 66" in steps(at)
 
 
+def test_a_choice_is_a_short_word_in_the_address():
+    """What goes without saying is left out; labels are taken too, and a release stands for those that search like it."""
+    at = page(None, set="5 entries", target="23", search="3.6", by="Timestamp")
+    assert at.query_params["set"] == "five" and at.query_params["search"] == "3.9" and at.query_params["by"] == "timestamp"
+    assert at.selectbox(key="search").value == "Kafka 2.1 to 4.0"
+    at.selectbox(key="search").set_value("Kafka 4.1 and later").run()
+    pick(at, "by", "Offset")
+    pick(at, "set", "20 entries")
+    assert at.query_params["set"] == "twenty" and not {"search", "by"} & set(at.query_params)
+    assert [lookups.like(one) for one in ("4.0", "4.1.0", "0.10.2", "plain", "warm", "soon")] == [
+        "3.9", "4.3.1", "2.0", "2.0", "4.3.1", None,
+    ]  # fmt: skip
+
+
+def test_the_release_that_the_directory_looks_like(clean, tmp_path):
+    """Searches, unless another is chosen; a practice log has the newest."""
+    shutil.copytree(clean / "dense-index-0", tmp_path / "kafka" / "dense-index-0")
+    (tmp_path / "kafka" / "meta.properties").write_text("version=0\nbroker.id=1\n")
+    (tmp_path / "kafka" / ".kafka_cleanshutdown").touch()
+    at = page(tmp_path / "kafka", target="2247")
+    assert at.selectbox(key="search").value == "Kafka 2.1 to 4.0" and "search" not in at.query_params
+    assert at.selectbox(key="search").help == "The directory looks like Kafka 3.6" and "17 bytes, then 61" in steps(at)
+    pick(at, "set", "5 entries")
+    assert at.selectbox(key="search").value == "Kafka 4.1 and later" and "search" not in at.query_params
+
+
+@pytest.mark.parametrize(
+    ("target", "search", "said"),
+    [
+        ("earliest", "4.3.1", "The log starts at offset 0. That is the answer, without a timestamp; no index is searched."),
+        ("Latest", "4.3.1", f"The log ends at offset 6{T}000. That is the answer"),
+        ("max", "4.3.1", f"Its first record with that time is offset 5{T}975: that is the answer."),
+        ("max", "3.7", f"Its first record with that time is offset 5{T}975"),
+    ],
+)
+def test_times_with_a_name(clean, target, search, said):
+    """The log's start, its end and its largest timestamp; typed, or by a button."""
+    at = page(clean, tp="dense-index-0", by="timestamp", target=target, search=search)
+    assert said in steps(at) and "Why this offset?" not in html(at)
+    next(one for one in at.button if one.key == "kv_earliest").click().run()
+    assert at.query_params["target"] == "earliest" and "The log starts at offset 0" in steps(at)
+
+
+def test_what_a_read_committed_consumer_gets(clean):
+    """Past an aborted transaction; up to where one is open."""
+    aborted = {"tp": "payments-0", "target": "138"}
+    first, other = page(clean, **aborted), page(clean, isolation="read_committed", **aborted)
+    assert "offset 138" in steps(first).lower() and "no record for the consumer" not in steps(first)
+    assert "This batch has no record for the consumer. The next one is offset" in steps(other)
+    open_since = page(clean, tp="payments-0", target="18900", isolation="read_committed")
+    assert f"Offset 18{T}900 is not below the last stable offset, 18{T}900, where a transaction is open" in steps(open_since)
+    latest = page(clean, tp="payments-0", by="timestamp", target="latest", isolation="read_committed")
+    assert "that, the last stable offset, is the answer for this consumer" in steps(latest) and f"18{T}900" in steps(latest)
+    hidden = page(clean, tp="payments-0", by="timestamp", target="max", isolation="read_committed")
+    assert "this consumer is not given it. The answer is: none." in steps(hidden)
+
+
 def test_a_full_index():
     """1 310 720 entries: 27 steps, and the histogram of five million targets."""
-    at = page(None, set=f"1{T}310{T}720 entries")
+    at = page(None, set="full")
     assert f"61 bytes at 123{T}456{T}400" in steps(at) and f"like 5.0 % of all 5{T}242{T}884 offsets here" in html(at)
 
 
 def test_typed_keys():
     """Any keys, with a warm section of any size; what is none of them is told."""
-    at = page(None, set="Your keys", keys="6 14 22 26 31", target="23")
+    at = page(None, set="keys", keys="6 14 22 26 31", target="23")
     assert "An index of 5 keys" in html(at) and "Slot 2 is the last entry not above 23." in steps(at)
     at.selectbox(key="warm").set_value("2").run()
     assert "Slot 2, where the warm section begins, holds 22, below 23" in steps(at)
@@ -135,7 +192,7 @@ def test_at_random_and_by_the_slider(clean):
     at.slider(key="kv_slider").set_value(10).run()
     assert next(one for one in at.text_input if one.key == "target").value == "10" and "not above 10" in steps(at)
     next(one for one in at.button if one.key == "kv_random").click().run()
-    drawn = lookups.parsed(next(one for one in at.text_input if one.key == "target").value, "Offset")
+    drawn = lookups.parsed(next(one for one in at.text_input if one.key == "target").value, "offset")
     assert 0 <= drawn < 6000 and not at.exception
 
 
@@ -160,7 +217,7 @@ def test_every_partition_and_every_segment(clean):
     from kafkaviz.log.broker import open_broker
 
     for partition in open_broker(clean).partitions:
-        for by in ("Offset", "Timestamp"):
+        for by in ("offset", "timestamp"):
             at = page(clean, tp=partition.directory, segment=str(partition.live[0].base_offset), by=by)
             assert "<h1>" in html(at), partition.directory
 
@@ -170,7 +227,7 @@ def test_damage_is_told(damaged):
     from kafkaviz.log.broker import open_broker
 
     for partition in open_broker(damaged).partitions[:6]:
-        for by in ("Offset", "Timestamp"):
+        for by in ("offset", "timestamp"):
             assert "<h1>" in html(page(damaged, tp=partition.directory, by=by)), partition.directory
 
 
@@ -188,15 +245,15 @@ def test_a_wrong_place_is_told(clean):
 @pytest.mark.parametrize(("text", "value"), [("2 247", 2247), ("2_247", 2247), (f"2{T}247", 2247), ("-1", -1)])
 def test_targets_as_people_write_them(text, value):
     """Blanks and underscores between digits."""
-    assert lookups.parsed(text, "Offset") == value
+    assert lookups.parsed(text, "offset") == value
 
 
 def test_what_is_no_target():
     """Neither is a word, nor an offset that is a moment."""
     for text in ("", "soon", "1.5", "2026-09-21"):
         with pytest.raises(ValueError):
-            lookups.parsed(text, "Offset")
-    assert lookups.parsed("2026-09-21T14:20:45Z", "Timestamp") == 1_790_000_445_000
+            lookups.parsed(text, "offset")
+    assert lookups.parsed("2026-09-21T14:20:45Z", "timestamp") == 1_790_000_445_000
 
 
 def test_what_is_no_key():
@@ -212,9 +269,9 @@ def test_an_unclean_directory_is_read_as_its_next_start_leaves_it(killed):
     from kafkaviz.log.broker import open_broker
 
     for partition in open_broker(killed).partitions:
-        for by in ("Offset", "Timestamp"):
+        for by in ("offset", "timestamp"):
             at = page(killed, tp=partition.directory, by=by)
-            assert "As the next start would leave it" in html(at), partition.directory
+            assert "read as the recovery of the next start would leave" in html(at), partition.directory
 
 
 @pytest.fixture
@@ -230,7 +287,7 @@ def garbled(data, tmp_path) -> Path:
 
 def test_bytes_that_the_lookup_does_not_need(garbled):
     """The answer stands; the batch whose records cannot all be read is named, and so is a neighbour of the target."""
-    at = page(garbled, by="Timestamp", target="1790000000002")
+    at = page(garbled, by="timestamp", target="1790000000002")
     text = html(at)
     assert "Its first record not before the target is offset 2: that is the answer" in steps(at)
     assert "2 batches near the target left out, since their records cannot be read" in text and "byte 353" in text
@@ -239,7 +296,7 @@ def test_bytes_that_the_lookup_does_not_need(garbled):
 @pytest.mark.parametrize("target", ["-1", "-2", "-4", "1969-12-31 23:59:59", "9223372036854775808"])
 def test_what_is_no_time_is_not_told_as_one(clean, target):
     """Kafka's names for start and end of a log are numbers below 0; beyond int64 there is none."""
-    at = page(clean, tp="dense-index-0", by="Timestamp", target=target)
+    at = page(clean, tp="dense-index-0", by="timestamp", target=target)
     assert f"“{target}” is no time" in html(at) and "damaged" not in html(at) and "What happens" not in html(at)
 
 

@@ -16,7 +16,11 @@ DRAWN_MS, SHOWN_MS = 16, 35
 STEP_TIMES = """async () => {
   const drawn = [], shown = [], next = [...document.querySelectorAll('*')].map(e => e.shadowRoot?.querySelector('.next')).find(Boolean);
   const later = ms => new Promise(done => setTimeout(done, ms)), frame = () => new Promise(requestAnimationFrame);
-  const painted = () => new Promise(done => { const { port1, port2 } = new MessageChannel(); port1.onmessage = done; port2.postMessage(0); });
+  const painted = () => new Promise(done => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = done;
+    port2.postMessage(0);
+  });
   while (!next.disabled) {
     await later(40 + 17 * Math.random()); // as a key is pressed: at any moment of a frame
     const start = performance.now();
@@ -68,7 +72,7 @@ def test_by_keys_and_back_by_the_address(page, server):
 
 def test_keys_leave_fields_alone(page, server):
     """An arrow in the field of the target moves the cursor, not the steps."""
-    opened(page, server, "set=5+entries&target=23&step=3")
+    opened(page, server, "set=five&target=23&step=3")
     page.get_by_label("Target offset").click()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Home")
@@ -81,7 +85,7 @@ def test_keys_leave_fields_alone(page, server):
 
 def test_play_and_pause(page, server):
     """Space plays, and the end stops it; a dot goes to its step."""
-    opened(page, server, "set=5+entries&target=23")
+    opened(page, server, "set=five&target=23")
     page.locator(".speed").select_option("350")
     page.locator(".say").click()
     page.evaluate("document.activeElement.blur()")
@@ -95,7 +99,7 @@ def test_play_and_pause(page, server):
 
 def test_what_a_step_shows(page, server):
     """The line of the pseudocode, the values that changed, the slots that are out, and the words for a screen reader."""
-    opened(page, server, "set=5+entries&target=23&step=4")
+    opened(page, server, "set=five&target=23&step=4")
     assert page.locator(".code .on").inner_text().split("\n")[-1].strip() == "else: hi ← mid − 1"
     assert page.locator(".vals .ch .lab").all_inner_texts() == ["probes", "hi", "mid", "key"]
     assert page.get_by_role("img", name="3 probes; 1 of 5 slots left").is_visible()
@@ -106,7 +110,7 @@ def test_what_a_step_shows(page, server):
 
 def test_plain_beside_warm_in_step(page, server):
     """Both searches have made as many probes as the stepper shows, and all of them behind its end."""
-    opened(page, server, f"set=1{T}310{T}720+entries&target=1234567&step=6")
+    opened(page, server, "set=full&target=1234567&step=6")
     lanes = page.locator(".lane")
     lanes.first.wait_for(timeout=60_000)
     assert [re.sub(r"\s+", " ", text) for text in lanes.locator(".n b").all_inner_texts()] == ["5 of 21", "5 of 13", "5 of 14", "5 of 12"]
@@ -117,13 +121,28 @@ def test_plain_beside_warm_in_step(page, server):
 
 def test_a_slot_that_is_clicked_is_looked_up(page, server):
     """Its key becomes the target, in the field and in the address, and the steps begin anew."""
-    opened(page, server, "set=5+entries&target=23&step=5")
+    opened(page, server, "set=five&target=23&step=5")
     page.locator(".ix .pick").nth(3).click()
     page.locator(".say", has_text="not above 26").wait_for()
     assert at_step(page)[0] == 1 and page.get_by_label("Target offset").input_value() == "26"
     page.wait_for_url("**target=26**")
     page.reload()
     page.locator(".say", has_text="not above 26").wait_for(timeout=60_000)
+
+
+def test_back_undoes_one_choice(page, server):
+    """Though a choice of another index changes several parameters of the address."""
+    opened(page, server, "set=five&target=23")
+    page.get_by_role("radio", name="20 entries", exact=True).click()
+    page.wait_for_url("**set=twenty&target=66**")
+    page.get_by_role("radio", name="Timestamp").click()
+    page.wait_for_url("**by=timestamp**")
+    page.locator(".say", has_text="The only segment reaches").wait_for()
+    page.go_back()
+    page.locator(".say", has_text="not above 66").wait_for()
+    page.go_back()
+    page.locator(".say", has_text="not above 23").wait_for()
+    assert "set=five" in page.url and page.get_by_label("Target offset").input_value() == "23"
 
 
 def test_surprise_me(page, server):
@@ -150,14 +169,14 @@ def test_a_segment_in_the_dark(browser, server):
     """The other theme, narrow: nothing is clipped at 1280 px, nor at 1440."""
     for width in (1280, 1440):
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme="dark")
-        page = opened(context.new_page(), server, "tp=dense-index-0&by=Timestamp&target=1790000445001&step=13")
+        page = opened(context.new_page(), server, "tp=dense-index-0&by=timestamp&target=1790000445001&step=13")
         page.locator(".js-plotly-plot .main-svg").first.wait_for(state="attached")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.locator("[data-testid=stException]").count() == 0
         context.close()
 
 
-@pytest.mark.parametrize("query", ["tp=dense-index-0&target=2247", f"set=1{T}310{T}720+entries&target=1234567"])
+@pytest.mark.parametrize("query", ["tp=dense-index-0&target=2247", "set=full&target=1234567"])
 def test_a_step_is_one_frame(page, server, query):
     """Drawn within 16 ms and painted within 35, at any size of the index; half of the steps, as other work takes turns."""
     opened(page, server, query)

@@ -1,8 +1,10 @@
 // Streamlit 1.67 turns to another page in two steps: first the page that is left gets the other's parameters, then the other page comes.
 // Back would stop between them, at an address nobody chose and without what the reader had chosen there. Here the second step takes the
 // place of the first, unless this page was drawn at that address: then its reader has seen it.
+// Likewise one choice may change several parameters, each in a step of its own: those that come together are one.
+const TOGETHER_MS = 300;
 export default function ({ data }) {
-  const own = window.__kafkaviz_history ??= { between: null };
+  const own = window.__kafkaviz_history ??= { between: null, pushed: -Infinity };
   const plain = query => new URLSearchParams(query).toString();
   if (own.between && plain(new URL(own.between).search) === plain(data.query)) own.between = null;
   if (own.push) return;
@@ -10,7 +12,9 @@ export default function ({ data }) {
   history.pushState = (state, title, to) => {
     const next = new URL(to ?? '', location.href), same = next.pathname === location.pathname;
     const second = !same && own.between === location.href && next.search === location.search;
-    if (second) history.replaceState(state, title, to); else own.push(state, title, to);
+    const together = same && performance.now() - own.pushed < TOGETHER_MS;
+    if (!second && !together) own.pushed = performance.now();
+    if (second || together) history.replaceState(state, title, to); else own.push(state, title, to);
     own.between = same ? location.href : null;
   };
 }

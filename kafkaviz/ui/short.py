@@ -1,0 +1,50 @@
+"""A choice with a short word in the address, whatever the label that it has on the page: `search=3.9` for "Kafka 2.1 to 4.0".
+
+A widget that Streamlit binds to the address writes its label there. These are not bound: before such a control is drawn `adopt` gives
+it its state, behind it `tell` writes the address. Whoever comes by a link, or goes back in the browser, changes the address and not
+the control: then the address counts.
+"""
+
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+
+def _nothing(said: str) -> str | None:
+    return None
+
+
+def adopt(name: str, labels: Mapping[str, str], default: str, other: Callable[[str], str | None] = _nothing) -> str:
+    """The short word that is chosen; the state of the control with this key is its label.
+
+    labels: by short word; default: the one that the address leaves out. other: what else the address may say, for which word.
+    """
+    said = st.query_params.get(name, "")
+    if st.session_state.get(_told(name)) != (said, default) or st.session_state.get(name) not in labels.values():
+        st.session_state[name] = labels[_word(said, labels, other) or default]
+    return _chosen(name, labels)
+
+
+def tell(name: str, labels: Mapping[str, str], default: str) -> str:
+    """The short word that is chosen, written into the address where it is not what goes without saying."""
+    chosen = _chosen(name, labels)
+    if chosen != default:
+        st.query_params[name] = chosen
+    elif name in st.query_params:
+        del st.query_params[name]
+    st.session_state[_told(name)] = st.query_params.get(name, ""), default
+    return chosen
+
+
+def _chosen(name: str, labels: Mapping[str, str]) -> str:
+    return next(word for word, label in labels.items() if label == st.session_state[name])
+
+
+def _word(said: str, labels: Mapping[str, str], other: Callable[[str], str | None]) -> str | None:
+    """What an address means: a short word, or a label; capitals do not count."""
+    fitting = (word for word, label in labels.items() if said.casefold() in (word.casefold(), label.casefold()))
+    return next(fitting, None) or (other(said) if said else None)
+
+
+def _told(name: str) -> str:
+    return f"kv_told_{name}"
