@@ -101,12 +101,13 @@ _MS = 1_000_000
 
 
 @njit(cache=True)
-def lay(plan, tables, prefix, headers, spans, pool, state, producers, rows, data, filled, used, write):
+def lay(plan, tables, prefix, headers, spans, pool, state, producers, rows, data, filled, used, enough_bytes, write):
     """Lays batches from rows[filled] and data[used] on: (FULL, NO_ROOM or DONE, rows filled, bytes used).
 
+    FULL with the first append that brings it to enough_bytes, or where the rows are all used.
     A batch for which data has no room changes nothing: with more room it comes out the same. NO_ROOM does not come without write.
     """
-    while filled < len(rows):
+    while filled < len(rows) and (used < enough_bytes or state.in_append > 0):
         of = state.marker_due
         wait_ns = _wait_ns(plan, tables, state)
         if of == NOBODY and _is_over(plan, state, wait_ns):

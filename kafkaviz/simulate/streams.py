@@ -27,7 +27,7 @@ from kafkaviz.simulate.traffic import BATCHES, BY_CHANCE, BYTES, CREATE, MOST_RE
 from kafkaviz.simulate.workload import Workload
 
 BATCHES_PER_CHUNK = 1 << 16
-CHUNK_BYTES = 8 << 20
+CHUNK_BYTES = 8 << 20  # and as much again as an append may go over
 FIRST_PRODUCER_ID = 1000
 MS_NS = 1_000_000
 POOL_BYTES = 1 << 16
@@ -105,7 +105,7 @@ def _phase_chunks(
     """The chunks of one phase: rows and bytes are laid, the clock is put to its end."""
     write, done = payload or phase.codec != "none", False
     row_count = -(-batches_per_chunk // phase.fetch_batches) * phase.fetch_batches
-    data = np.empty(CHUNK_BYTES if write else 0, np.uint8)
+    data = np.empty(2 * CHUNK_BYTES if write else 0, np.uint8)
     while not done:
         rows = np.empty(row_count, INCOMING)
         filled, used, done, data = _filled(plan, state, producers, rows, data, write)
@@ -129,9 +129,9 @@ def _filled(
     plan: tuple[np.ndarray, _Parts], state: np.ndarray, producers: np.ndarray, rows: np.ndarray, data: np.ndarray, write: bool
 ) -> tuple[int, int, bool, np.ndarray]:
     """(rows filled, bytes used, whether the phase is over, the bytes); more room is made for one append that finds too little."""
-    filled = used = 0
+    filled, used, enough_bytes = 0, 0, CHUNK_BYTES if write else np.iinfo(np.int64).max
     while True:
-        why, filled, used = laying.lay(plan[0][0], *plan[1], state[0], producers, rows, data, filled, used, write)
+        why, filled, used = laying.lay(plan[0][0], *plan[1], state[0], producers, rows, data, filled, used, enough_bytes, write)
         if why != NO_ROOM or (filled and state["in_append"][0] == 0):
             return filled, used, why == DONE, data
         data = np.concatenate([data, np.empty(max(len(data), CHUNK_BYTES), np.uint8)])

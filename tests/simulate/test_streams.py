@@ -1,0 +1,442 @@
+"""Streams: batches as Kafka's readers read them, the same in any pieces, with and without their bytes."""
+
+import hashlib
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from crc32c import crc32c
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafkaviz.binary import codec
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format import batch, batch_records, control, record
+from kafkaviz.format.batch import BATCH, CRC_START, HEADER, HEADER_BYTES
+from kafkaviz.format.batch_records import BatchRecord
+from kafkaviz.simulate import laying, streams
+from kafkaviz.simulate.config import LogConfig, log_config, profile
+from kafkaviz.simulate.draws import UNIFORM, Spread
+from kafkaviz.simulate.incoming import ABORT, COMMIT, INCOMING, NO_MARKER
+from kafkaviz.simulate.roll import Cause
+from kafkaviz.simulate.traffic import Astray, Bursts, Header, Keys, Phase, Transactions
+from kafkaviz.simulate.workload import PRESETS, Workload, preset
+from kafkaviz.simulate.writer import Log
+from tests.simulate.test_workload import WORKLOADS
+
+START_MS = Workload.start_ms
+PLAIN, APPEND_TIME = LogConfig(), LogConfig(message_timestamp_type="LogAppendTime")
+NEW, OLD = profile((4, 3, 1)), profile((3, 9, 0))
+EVERYTHING = Phase(
+    batches=60, rate=900, records_per_batch=Spread(UNIFORM, least=1, most=80), value_bytes=Spread(UNIFORM, least=0, most=300),
+    null_share=0.2, keys=Keys(200, 1.0, prefix="käse-"), headers=(Header("trace", 16), Header("", 0), Header("none")), producers=3,
+    transactions=Transactions(Spread(UNIFORM, least=1, most=3), 0.4), late=Astray(0.3, Spread(mean=90_000)),
+)  # fmt: skip
+
+
+def made(workload: Workload | Phase, config: LogConfig = PLAIN, of=NEW, **options) -> tuple[np.ndarray, bytes]:
+    """(all rows, all bytes) of a stream."""
+    workload = Workload((workload,)) if isinstance(workload, Phase) else workload
+    found = list(streams.chunks(workload, config, of, **options))
+    rows = np.concatenate([np.empty(0, INCOMING), *(chunk.rows for chunk in found)])
+    return rows, b"".join(chunk.data for chunk in found) if options.get("payload", True) else None
+
+
+def pieces(rows: np.ndarray, data: bytes) -> list[bytes]:
+    """The bytes of each batch; together they are all."""
+    ends = np.cumsum(rows["size_bytes"]).tolist()
+    assert (ends[-1] if ends else 0) == len(data)
+    return [data[end - size : end] for end, size in zip(ends, rows["size_bytes"].tolist(), strict=True)]
+
+
+def records(rows: np.ndarray, data: bytes) -> list[list[BatchRecord]]:
+    """The records of each batch, as Kafka's iterator gives them; checksums looked at."""
+    whole = pieces(rows, data)
+    for one in whole:
+        batch_records.ensure_valid(one)
+    return [batch_records.of_batch(one) for one in whole]
+
+
+def built(row: np.void, body: bytes) -> bytes:
+    """A batch by the dtype of format/ and one call for the checksum."""
+    header = np.zeros(1, HEADER)
+    for name in set(HEADER.names) & set(BATCH.names):
+        header[name] = row[name]
+    header["batch_length_bytes"], header["last_offset_delta"] = row["size_bytes"] - 12, row["last_offset"] - row["base_offset"]
+    header["crc"] = crc32c(header.tobytes()[CRC_START:] + body)
+    return header.tobytes() + body
+
+
+def check_twin(rows: np.ndarray, data: bytes) -> None:
+    """Every batch is what format/ builds of its own records; row and header say the same."""
+    for row, whole in zip(rows, pieces(rows, data), strict=True):
+        body, name = whole[HEADER_BYTES:], codec.name(int(row["attributes"]) & batch.CODEC_MASK)
+        plain = codec.decompress(name, body)
+        found = record.parse(plain, int(row["record_count"]))
+        assert record.build(found) == plain
+        assert built(row, body) == whole
+        again = batch.rows(np.zeros(1, np.int64), np.frombuffer(whole, np.uint8)[None, :HEADER_BYTES])[0]
+        assert all(again[field] == row[field] for field in BATCH.names if field != "position")
+
+
+@pytest.mark.parametrize("name", codec.CODECS)
+def test_batches_are_those_that_the_tables_of_format_build(name):
+    """Keys, values, nulls, headers, deltas of more than one byte, markers; with each codec."""
+    rows, data = made(replace(EVERYTHING, codec=name))
+    check_twin(rows, data)
+    assert rows["record_count"].max() > 64
+    assert set(rows["marker"]) == {ABORT, COMMIT, NO_MARKER}
+    assert set(batch.codec(rows[rows["marker"] == NO_MARKER])) == {codec.CODECS.index(name)}
+    assert set(batch.codec(rows[rows["marker"] != NO_MARKER])) == {0}
+
+
+def test_a_seed_gives_the_same_bytes_everywhere():
+    """As they were when this was written, on another machine."""
+    _, data = made(replace(EVERYTHING, arrivals="by-chance", bursts=Bursts(20, 30), future=Astray(0.1, Spread(mean=7))))
+    assert hashlib.sha256(data).hexdigest() == EVERYTHING_SHA256
+    assert made(EVERYTHING, seed=1)[1] == made(EVERYTHING)[1] != made(EVERYTHING, seed=2)[1]
+
+
+EVERYTHING_SHA256 = "8c886a948b707ca2040f4f705baee2669fad22c4f46024a7e98987ed01a93f89"
+
+
+def check_stream(workload: Workload, config: LogConfig, of) -> tuple[np.ndarray, bytes]:
+    """What holds of every stream: offsets, times, appends, checksums, what a row says of its records."""
+    rows, data = made(workload, config, of)
+    check_twin(rows, data)
+    ends = np.concatenate([[workload.start_offset], rows["last_offset"] + 1])
+    assert (rows["base_offset"] == ends[:-1]).all()
+    assert (rows["last_offset"] - rows["base_offset"] + 1 == rows["record_count"]).all()
+    assert (rows["record_count"] > 0).all()
+    assert (np.diff(rows["now_ms"]) >= 0).all() or any(phase.delay_ms for phase in workload.phases)
+    steps = np.diff(rows["append"], prepend=-1)
+    assert ((steps == 0) | (steps == 1)).all()
+    for row, found in zip(rows, records(rows, data), strict=True):
+        times = [one.timestamp_ms for one in found]
+        assert max(times) == row["max_timestamp_ms"]
+        if not int(row["attributes"]) & (batch.LOG_APPEND_TIME | batch.CODEC_MASK):
+            assert times[int(row["deep_offset"] - row["base_offset"])] == max(times)
+            assert times[0] == row["base_timestamp_ms"]
+        else:
+            assert row["deep_offset"] == row["last_offset"]
+    return rows, data
+
+
+@settings(max_examples=60, deadline=None)
+@given(WORKLOADS, st.sampled_from([PLAIN, APPEND_TIME]), st.sampled_from([NEW, OLD]), st.integers(1, 40))
+def test_any_workload_makes_batches_that_kafka_reads(workload, config, of, batches_per_chunk):
+    """And the same in chunks of any size, and without their bytes."""
+    rows, data = check_stream(workload, config, of)
+    again, same = made(workload, config, of, batches_per_chunk=batches_per_chunk)
+    assert same == data
+    assert again.tobytes() == rows.tobytes()
+    bare, nothing = made(workload, config, of, payload=False, batches_per_chunk=batches_per_chunk)
+    assert nothing is None
+    assert (bare["crc"] == 0).all()
+    assert all((bare[name] == rows[name]).all() for name in INCOMING.names if name != "crc")
+
+
+def test_a_chunk_with_little_room_changes_nothing(monkeypatch):
+    """Where a batch does not fit any more, and where one batch or one append is larger than a chunk."""
+    for phase in (EVERYTHING, replace(EVERYTHING, fetch_batches=7)):
+        rows, data = made(phase)
+        for room in (1, 500, 5000):
+            with monkeypatch.context() as patch:
+                patch.setattr(streams, "CHUNK_BYTES", room)
+                found = list(streams.chunks(Workload((phase,)), PLAIN, NEW))
+                again, same = made(phase)
+            assert same == data
+            assert again.tobytes() == rows.tobytes()
+            assert len(found) > 1
+            assert len({number for chunk in found for number in set(chunk.rows["append"])}) == rows["append"][-1] + 1
+            assert all(one.rows["append"][-1] < other.rows["append"][0] for one, other in pairwise(found))
+            assert all(len(chunk.data) < room + phase.fetch_batches * rows["size_bytes"].max() for chunk in found)
+
+
+# ---- time
+
+
+def test_batches_come_at_their_rate():
+    """500 records a second in batches of 9: one each 18 ms, its records in the time since the one before."""
+    rows, data = made(Phase(duration_ms=10_000, rate=500, records_per_batch=Spread(mean=9)))
+    assert (np.diff(rows["now_ms"]) == 18).all()
+    assert len(rows) == 556
+    assert [one.timestamp_ms - START_MS for one in records(rows, data)[1]] == [2, 4, 6, 8, 10, 12, 14, 16, 18]
+    assert (rows["max_timestamp_ms"] == rows["now_ms"]).all()
+
+
+@pytest.mark.parametrize(("rate_of", "column"), [("records", "record_count"), ("bytes", "size_bytes"), ("batches", "magic")])
+@pytest.mark.parametrize("arrivals", ["even", "by-chance"])
+def test_a_rate_counts_records_bytes_or_batches(rate_of, column, arrivals):
+    """Of batches of different sizes, in 100 s of 1000 a second; of magic 2, so a batch counts 2."""
+    phase = Phase(
+        duration_ms=100_000, rate=1000, rate_of=rate_of, arrivals=arrivals, records_per_batch=Spread(UNIFORM, least=1, most=5), producers=1,
+    )  # fmt: skip
+    rows, _ = made(phase, payload=False)
+    assert rows[column].sum() / (2 if column == "magic" else 1) == pytest.approx(100_000, rel=0.12 if rate_of == "bytes" else 0.03)
+
+
+def test_bursts_keep_the_rate_and_leave_pauses():
+    """One second of ten, ten times as fast."""
+    rows, _ = made(Phase(duration_ms=60_000, rate=100, bursts=Bursts(1000, 9000)), payload=False)
+    since = rows["now_ms"] - START_MS
+    assert len(rows) == 6000
+    assert ((since % 10_000) < 1000).all()
+
+
+def test_silence_passes_and_a_phase_lasts_as_long_as_it_says():
+    """The next phase begins where the one before ended, by its duration or with its last batch."""
+    slow = Phase(duration_ms=10_000, rate=0.3)
+    counted = Phase(batches=3, rate=1)
+    rows, _ = made(Workload((slow, Phase(silence_ms=5000), counted, slow)), payload=False)
+    assert (rows["now_ms"] - START_MS).tolist() == [0, 3333, 6666, 9999, 15_000, 16_000, 17_000, 17_000, 20_333, 23_666, 26_999]
+
+
+@pytest.mark.parametrize(
+    ("phase", "batches"),
+    [
+        (Phase(batches=7), 7),
+        (Phase(records=7, records_per_batch=Spread(mean=3)), 3),
+        (Phase(size_bytes=2000, value_bytes=Spread(mean=51)), 17),
+        (Phase(duration_ms=7000), 7),
+        (Phase(batches=9, records=5, duration_ms=60_000), 5),
+    ],
+)
+def test_a_phase_ends_at_the_first_of_its_ends(phase, batches):
+    """Batches of 119 bytes, one a second."""
+    rows, _ = made(phase)
+    assert len(rows) == batches
+    if phase.records:
+        assert rows["record_count"].sum() == phase.records
+
+
+def test_a_stream_ends_after_a_hundred_years():
+    """A phase that would go on for ever."""
+    rows, _ = made(Phase(batches=1 << 40, rate=1e-6), payload=False)
+    assert len(rows) == pytest.approx(100 * 365 * 86_400 / 1e6, abs=1)
+
+
+def test_timestamps_may_be_of_another_clock():
+    """Ahead, of another time, faster, none; the broker's clock is its own."""
+    phase = Phase(batches=3, rate=1)
+    times = {
+        "ahead": made(replace(phase, clock_ahead_ms=-500))[0]["max_timestamp_ms"] - START_MS,
+        "another": made(replace(phase, events_from_ms=1000, events_speed=60.5))[0]["max_timestamp_ms"],
+        "faster": made(replace(phase, events_speed=2))[0]["max_timestamp_ms"] - START_MS,
+        "stuck": made(replace(phase, events_speed=0))[0]["max_timestamp_ms"] - START_MS,
+        "none": made(replace(phase, timestamps="none"))[0]["max_timestamp_ms"],
+    }
+    assert {name: found.tolist() for name, found in times.items()} == {
+        "ahead": [-500, 500, 1500], "another": [1000, 61_500, 122_000], "faster": [0, 2000, 4000], "stuck": [0, 0, 0], "none": [-1, -1, -1],
+    }  # fmt: skip
+    late, _ = made(replace(phase, batches=400, late=Astray(0.25, Spread(mean=60_000)), future=Astray(0.25, Spread(mean=90))), payload=False)
+    off = late["max_timestamp_ms"] - late["now_ms"]
+    assert set(off.tolist()) == {0, -60_000, 90, -59_910}
+    assert (off < 0).mean() == pytest.approx(0.25, abs=0.07)
+
+
+def test_log_append_time_is_the_brokers_clock():
+    """In the attributes and as largest timestamp, of a marker too; what the producer sent stays in base and deltas."""
+    phase = replace(EVERYTHING, clock_ahead_ms=-777_000, delay_ms=5, late=None)
+    rows, data = made(phase, APPEND_TIME)
+    assert batch.is_log_append_time(rows).all()
+    assert (rows["max_timestamp_ms"] == rows["now_ms"]).all()
+    sent, _ = made(phase)
+    assert (rows["base_timestamp_ms"] == sent["base_timestamp_ms"]).all()
+    assert (sent["max_timestamp_ms"][sent["marker"] == NO_MARKER] < sent["now_ms"][sent["marker"] == NO_MARKER] - 777_000).all()
+    for row, found in zip(rows, records(rows, data), strict=True):
+        assert {one.timestamp_ms for one in found} == {int(row["now_ms"])}
+
+
+# ---- records
+
+
+def test_keys_come_in_turn_or_by_rank():
+    """As many digits as the last one has."""
+    def keys(these: Keys) -> list[bytes]:
+        rows, data = made(Phase(batches=600, keys=these))
+        return [one.key for found in records(rows, data) for one in found]
+
+    assert keys(Keys(11, in_turn=True, prefix="k"))[9:13] == [b"k09", b"k10", b"k00", b"k01"]
+    drawn = keys(Keys(100, 1.2, prefix=""))
+    assert drawn.count(b"00") > drawn.count(b"01") > drawn.count(b"20")
+    assert len(drawn[0]) == 2
+
+
+def test_values_are_numbered_json_where_there_is_room():
+    """Words where there is not, and random bytes that no codec makes smaller."""
+    rows, data = made(Phase(batches=12, value_bytes=Spread(mean=40)))
+    assert [found[0].value[:12] for found in records(rows, data)][9:11] == [b'{"n":9,"t":"', b'{"n":10,"t":']
+    assert all(len(found[0].value) == 40 and found[0].value.endswith(b'"}') for found in records(rows, data))
+    for size in range(20):
+        rows, data = made(Phase(batches=1, value_bytes=Spread(mean=size)))
+        assert len(records(rows, data)[0][0].value) == size
+    many = Phase(batches=3, records_per_batch=Spread(mean=50), codec="lz4")
+    text, _ = made(many)
+    noise, _ = made(replace(many, content="random"))
+    assert text["size_bytes"].max() < 0.8 * noise["size_bytes"].min()
+
+
+def test_a_batch_is_filled_to_its_limit():
+    """No record more than goes in, but always one."""
+    rows, _ = made(Phase(batches=50, batch_bytes=1000, records_per_batch=Spread(mean=1000), value_bytes=Spread(UNIFORM, least=0, most=90)))
+    assert (rows["size_bytes"] <= 1000).all()
+    assert (rows["size_bytes"] > 1000 - 100).all()
+    lonely, _ = made(Phase(batches=5, batch_bytes=100, records_per_batch=Spread(mean=9), value_bytes=Spread(mean=5000)))
+    assert (lonely["record_count"] == 1).all()
+
+
+# ---- producers
+
+
+def test_an_idempotent_producer_numbers_its_records():
+    """Each its own; without idempotence there is no producer."""
+    rows, _ = made(Phase(batches=30, producers=3, records_per_batch=Spread(mean=4)))
+    for producer in (1000, 1001, 1002):
+        own = rows[rows["producer_id"] == producer]
+        assert own["base_sequence"].tolist() == [4 * turn for turn in range(10)]
+        assert (own["producer_epoch"] == 0).all()
+    rows, _ = made(Phase(batches=3, idempotent=False))
+    assert {name: set(rows[name].tolist()) for name in ("producer_id", "producer_epoch", "base_sequence")} == {
+        "producer_id": {-1}, "producer_epoch": {-1}, "base_sequence": {-1},
+    }  # fmt: skip
+
+
+def test_a_sequence_goes_on_at_0():
+    """Behind 2147483647, as DefaultRecordBatch.incrementSequence."""
+    workload = Workload((Phase(batches=3, records_per_batch=Spread(mean=5)),))
+    state, producers = streams._begin(workload, None)
+    producers["next_sequence"] = 2**31 - 7
+    plan, rows = streams._plan(workload.phases[0], workload, PLAIN, NEW), np.empty(3, INCOMING)
+    streams._enter(state, workload.phases[0])
+    laying.lay(plan[0][0], *plan[1], state[0], producers, rows, np.empty(0, np.uint8), 0, 0, 1 << 40, False)
+    assert rows["base_sequence"].tolist() == [2**31 - 7, 2**31 - 2, 3]
+
+
+@pytest.mark.parametrize(("of", "epoch_each"), [(OLD, 0), (NEW, 1)])
+def test_a_transaction_ends_with_its_marker(of, epoch_each):
+    """Of the same producer; since 4.0 with the next epoch, from which the next transaction goes on at sequence 0."""
+    rows, data = made(replace(EVERYTHING, batches=200), of=of)
+    check_twin(rows, data)
+    whole = pieces(rows, data)
+    for producer in range(1000, 1003):
+        own = np.flatnonzero(rows["producer_id"] == producer)
+        epoch, sequence, since = 0, 0, 0
+        for place in own:
+            row = rows[place]
+            if row["marker"] == NO_MARKER:
+                since += 1
+                assert (row["producer_epoch"], row["base_sequence"]) == (epoch, sequence)
+                assert batch.is_transactional(rows[place : place + 1])[0]
+                sequence += row["record_count"]
+                continue
+            assert 1 <= since <= 3
+            epoch, sequence, since = epoch + epoch_each, 0 if epoch_each else sequence, 0
+            assert (row["producer_epoch"], row["base_sequence"], row["size_bytes"]) == (epoch, -1, 78)
+            assert row["base_timestamp_ms"] == row["max_timestamp_ms"] == row["now_ms"]
+            marker = batch_records.of_batch(whole[place])[0]
+            kind = "ABORT" if row["marker"] == ABORT else "COMMIT"
+            assert control.decode(marker.key, marker.value).text == f"endTxnMarker: {kind} coordinatorEpoch: 0"
+        assert since == 0
+    shares = (rows["marker"] == ABORT).sum() / (rows["marker"] != NO_MARKER).sum()
+    assert shares == pytest.approx(0.4, abs=0.15)
+
+
+def test_transactions_may_be_left_open():
+    """Those of a phase's end get no marker then, and go on in the next phase."""
+    phase = Phase(batches=7, transactions=Transactions(Spread(mean=5), leave_open=True))
+    rows, _ = made(Workload((phase, phase)))
+    assert np.flatnonzero(rows["marker"] == COMMIT).tolist() == [5, 11]
+    ended, _ = made(replace(phase, transactions=Transactions(Spread(mean=5))))
+    assert np.flatnonzero(ended["marker"] == COMMIT).tolist() == [5, 8]
+
+
+def test_a_producer_whose_epochs_are_used_up_gets_another_id():
+    """As the coordinator gives it, and its epoch is 0."""
+    rows, _ = made(Phase(batches=32_770, rate=1e6, transactions=Transactions()), payload=False)
+    assert rows["producer_epoch"].max() == 2**15 - 2
+    assert len(set(rows["producer_id"].tolist())) == 2
+    assert rows["producer_epoch"][-3:].tolist() == [3, 3, 4]
+
+
+# ---- appends
+
+
+def test_a_follower_takes_many_batches_at_once():
+    """At the time of the last of them; the last append of a phase may be smaller."""
+    phase = Phase(batches=10, rate=1, fetch_batches=4)
+    rows, _ = made(Workload((phase, phase)))
+    assert rows["append"].tolist() == [0] * 4 + [1] * 4 + [2] * 2 + [3] * 4 + [4] * 4 + [5] * 2
+    assert ((rows["now_ms"] - START_MS) // 1000).tolist() == [3] * 4 + [7] * 4 + [9] * 2 + [12] * 4 + [16] * 4 + [18] * 2
+    assert (rows["max_timestamp_ms"][:4] - START_MS).tolist() == [0, 1000, 2000, 3000]
+
+
+@pytest.mark.parametrize(
+    ("of", "name", "words"),
+    [
+        ((0, 10, 2), "none", "phase 2: Kafka 0.10.2 takes no record batch; the first that does is 0.11"),
+        ((2, 0), "zstd", "phase 2: Kafka 2.0 takes no batch of zstd; the first that does is 2.1"),
+    ],
+)
+def test_a_release_that_knows_no_such_batch_is_told(of, name, words):
+    """Before anything is made of that phase."""
+    workload = Workload((Phase(silence_ms=1), Phase(batches=1, codec=name)))
+    with pytest.raises(KafkavizError) as raised:
+        made(workload, of=profile(of))
+    assert str(raised.value) == words
+
+
+# ---- the presets
+
+ROLLS = {
+    "heartbeat": {Cause.TIME: 4},
+    "orders": {Cause.SIZE: 7},
+    "clickstream": {Cause.SIZE: 6},
+    "iot": {Cause.TIME_INDEX_FULL: 4, Cause.OFFSET_INDEX_FULL: 6},
+    "backfill": {Cause.TIME: 24},
+    "bad-clock": {Cause.TIME: 8},
+    "late-phones": {Cause.SIZE: 3},
+    "append-time": {Cause.TIME: 5},
+    "no-timestamps": {Cause.TIME: 5},
+    "follower": {Cause.SIZE: 2},
+    "strimzi": {Cause.TIME_INDEX_FULL: 4},
+}
+
+
+def written(workload: Workload, payload: bool = True) -> tuple[Log, np.ndarray]:
+    """The log of a workload under its own settings and release, and its rows."""
+    config, of = log_config(dict(workload.settings)), profile(workload.release)
+    log = Log(config, of, now_ms=workload.start_ms, start_offset=workload.start_offset, is_leader=workload.is_leader)
+    found = list(streams.chunks(workload, config, of, payload=payload))
+    for chunk in found:
+        log.append(chunk.rows, chunk.data)
+    return log, np.concatenate([chunk.rows for chunk in found])
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_shows_what_its_story_says(name):
+    """Rolls by the causes that it is there for, from batches that Kafka reads."""
+    workload = preset(name)
+    log, rows = written(workload, payload=False)
+    causes = [event.reason.cause for event in log.events]
+    assert {cause: causes.count(cause) for cause in causes} == ROLLS[name]
+    assert rows["size_bytes"].sum() < 40 << 20
+    config, of = log_config(dict(workload.settings)), profile(workload.release)
+    first = next(streams.chunks(workload, config, of, batches_per_chunk=300))
+    check_twin(first.rows, first.data)
+
+
+def test_no_segment_rolls_by_time_behind_a_bad_clock():
+    """The last roll is the one that the bad clock caused."""
+    log, rows = written(preset("bad-clock"), payload=False)
+    ahead = rows["base_offset"][rows["max_timestamp_ms"] > rows["now_ms"] + 86_400_000]
+    assert [event.offset for event in log.events][-1:] == ahead.tolist()
+
+
+def test_strimzis_example_comes_out():
+    """Batches of 119 bytes; the first segment ends with offset 48, its time index full at 24 of 25 slots."""
+    log, rows = written(preset("strimzi"))
+    assert set(rows["size_bytes"].tolist()) == {119}
+    assert log.events[0].offset == 49
+    assert (log.events[0].reason.found, log.events[0].reason.limit) == (24, 24)
