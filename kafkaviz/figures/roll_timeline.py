@@ -223,7 +223,7 @@ def _strip_words(shown: RollTimelineView, ink: dict[str, str]) -> list[dict]:
         return []
     pixels = (WIDTH_PX - LEFT_PX - RIGHT_PX) / (shown.end_ms - shown.start_ms)
     look = {"y": 24, "yanchor": "middle", "showarrow": False, "font": {"size": 12, "color": ink["scan_text"]}}
-    found = [{"text": "written", "xref": "paper", "x": 0, "xshift": -LEFT_PX, "xanchor": "left", "y": 12, "yanchor": "middle",
+    found = [{"text": "written", "xref": "paper", "x": 0, "xshift": -LEFT_PX - 2, "xanchor": "left", "y": 12, "yanchor": "middle",
               "showarrow": False, "font": {"size": 12, "color": ink["ink_3"]}}]  # fmt: skip
     for one in shown.written:
         words = f"{rate(one.bytes_per_s)} in {size(round(one.batch_bytes))} batches"
@@ -305,7 +305,7 @@ def _hover(shown: RollTimelineView, top: int) -> list[go.Bar]:
 
 
 def _names(shown: RollTimelineView, top: int, ink: dict[str, str]) -> list[dict]:
-    look = {"xref": "paper", "x": 0, "xshift": -LEFT_PX, "xanchor": "left", "yanchor": "middle", "showarrow": False}
+    look = {"xref": "paper", "x": 0, "xshift": -LEFT_PX - 2, "xanchor": "left", "yanchor": "middle", "showarrow": False}
     font = {"size": 12, "color": ink["ink_2"], "family": "Source Code Pro, monospace"}
     return [look | {"text": row.name, "y": _box(place, top) + 14, "font": font} for place, row in enumerate(shown.rows)]
 

@@ -1,0 +1,12 @@
+"""The stepper of a log that grows: drawn and stepped in the browser, append by append."""
+
+from typing import Any
+
+from kafkaviz.ui.components import door
+
+_growth = door("growth")
+
+
+def growth(data: dict[str, Any], key: str = "growth") -> None:
+    """Draws what figures.growth.message has packed; the step stands in the address as ?step=, which the component alone writes."""
+    _growth(key=key, data=data, width="stretch", height="content")
