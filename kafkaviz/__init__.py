@@ -7,6 +7,7 @@ The floors, from the ground up; a module uses its own floor and those below it:
     format                    each file format, declared once: layout, parse, build
     log                       files on disk, opened read-only: broker, partition, segment
     search                    how Kafka finds an offset or a timestamp, every step kept
+    simulate                  Kafka's writer, byte for byte
     analyse                   what a log costs, what its settings were, what is wrong with it
     pipeline                  the same questions over whole brokers, on Spark
     figures                   a view of a result, and the figure of that view
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
     from kafkaviz.log.broker import Broker, open_broker
     from kafkaviz.log.partition import Partition
     from kafkaviz.log.segment import Segment
+    from kafkaviz.simulate.simulation import Simulated, simulate
 
 __version__ = "0.1.0"
 __all__ = [
-    "Broker", "CannotOpen", "CorruptFile", "Finding", "Health", "KafkavizError", "Partition", "Segment", "check", "lookup", "open_broker",
+    "Broker", "CannotOpen", "CorruptFile", "Finding", "Health", "KafkavizError", "Partition", "Segment", "Simulated", "check", "lookup",
+    "open_broker", "simulate",
 ]  # fmt: skip
 
 _ROOMS = {
@@ -34,6 +37,7 @@ _ROOMS = {
     "Broker": "log.broker", "open_broker": "log.broker", "Partition": "log.partition", "Segment": "log.segment",
     "Finding": "analyse.finding", "Health": "analyse.health", "check": "analyse.health",
     "lookup": "analyse.lookups",
+    "Simulated": "simulate.simulation", "simulate": "simulate",
 }  # fmt: skip
 
 
@@ -41,4 +45,5 @@ def __getattr__(name: str) -> object:
     """The names people import, found when they are asked for: `import kafkaviz` alone loads no numpy and no numba."""
     if name not in _ROOMS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
+    room = import_module(f"{__name__}.{_ROOMS[name]}")
+    return room if _ROOMS[name] == name else getattr(room, name)

@@ -1,5 +1,7 @@
 """What kafkaviz raises: every error is one line that says what, where, and what to do."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -55,3 +57,16 @@ class RefusedSetting(KafkavizError):
     def __reduce__(self) -> tuple:
         """Rebuilt from its parts: the error crosses from Spark's workers to the driver."""
         return RefusedSetting, (self.name, self.value, self.reason)
+
+
+@contextmanager
+def failing_kindly(path: Path) -> Iterator[None]:
+    """Turns the system's error into one line for a person."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise CannotOpen(path, "is not there", "it was moved or removed", kind="missing") from None
+    except PermissionError:
+        raise CannotOpen(path, "may not be read", "copy it, or start kafkaviz as a user who may", kind="permission") from None
+    except OSError as error:
+        raise CannotOpen(path, (error.strerror or str(error)).lower(), kind="file") from None

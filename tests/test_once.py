@@ -17,12 +17,12 @@ TREES = {path: ast.parse(path.read_text()) for path in sorted(ROOT.rglob("*.py")
 
 @pytest.mark.parametrize("literal", dict.fromkeys(LITERALS))
 def test_a_name_of_kafkas_is_typed_once(literal):
-    """In format/names.py, the offset checkpoints in log/broker.py; whoever needs one takes it from there."""
+    """In format/names.py; whoever needs one takes it from there."""
     found = [
         str(path.relative_to(ROOT)) for path, tree in TREES.items()
         for node in ast.walk(tree) if isinstance(node, ast.Constant) and node.value == literal
     ]  # fmt: skip
-    assert found in (["format/names.py"], ["log/broker.py"])
+    assert found == ["format/names.py"]
 
 
 @pytest.mark.parametrize("constant", ["HOUR_MS", "MOST_RELATIVE", "METADATA_TOPIC", "NO_PARTITIONS", "EXPECTED"])

@@ -7,7 +7,7 @@ A checkpoint is a version, a count and that many lines; recovery-point-offset-ch
 import base64
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
@@ -129,6 +129,22 @@ def parse_quorum_state(text: str | bytes) -> QuorumState:
     return QuorumState(
         version, body["leaderId"], body["leaderEpoch"], body["votedId"], body["votedDirectoryId"] if version else None, tuple(voters)
     )
+
+
+def build_offsets(offsets: Mapping[tuple[str, int], int]) -> bytes:
+    """The file that Kafka writes for the offset of each (topic, partition)."""
+    lines = [f"{topic} {partition} {offset}" for (topic, partition), offset in offsets.items()]
+    return "".join(f"{line}\n" for line in (VERSION, len(lines), *lines)).encode()
+
+
+def build_properties(properties: Mapping[str, str], comments: Iterable[str] = ()) -> bytes:
+    """Java properties, in this order; of keys and values in ASCII that start and end with none of the signs that have a meaning."""
+    return "".join(f"{line}\n" for line in (*(f"#{one}" for one in comments), *map("=".join, properties.items()))).encode("latin-1")
+
+
+def build_partition_metadata(topic_id: str) -> bytes:
+    """partition.metadata: there is no line end behind the second line."""
+    return f"version: {VERSION}\ntopic_id: {topic_id}".encode()
 
 
 def _json_object(data: bytes) -> dict:

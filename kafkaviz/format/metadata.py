@@ -142,6 +142,13 @@ def feature_level(value: bytes) -> FeatureLevel | None:
     return FeatureLevel(record.values["name"], record.values["featureLevel"])
 
 
+def build_feature_level(feature: FeatureLevel) -> bytes:
+    """The value of the record that sets a feature, of the version 0: {"name": ..., "featureLevel": ...}; names of up to 126 bytes."""
+    number = next(number for number, one in RECORD_TYPES.items() if one.name == FEATURE_LEVEL)
+    name = feature.name.encode()
+    return bytes([FRAME_VERSION, number, 0, len(name) + 1]) + name + feature.level.to_bytes(2, "big") + b"\0"  # no tagged fields
+
+
 def framed(data: bytes, types: Mapping[int, Framed]) -> tuple[Framed, int, Values]:
     """(type, version, fields) of a value in a frame, as AbstractApiMessageSerde reads it; KafkaRaises with its words."""
     number, version, position = _frame(data)

@@ -12,9 +12,11 @@ MAX_PARTITION = 2**31 - 1
 
 METADATA_TOPIC = "__cluster_metadata"  # KRaft's own log: loaded by itself, before all others
 METADATA_DIRECTORY = f"{METADATA_TOPIC}-0"
-# what lies in a broker directory beside its topic-partitions; the three offset checkpoints are log.broker.CHECKPOINTS
+# what lies in a broker directory beside its topic-partitions
 META_PROPERTIES, CLEAN_SHUTDOWN, BOOTSTRAP, LOCK = "meta.properties", ".kafka_cleanshutdown", "bootstrap.checkpoint", ".lock"
-CLEANER_CHECKPOINT = "cleaner-offset-checkpoint"
+LOG_START_CHECKPOINT, HIGH_WATERMARK_CHECKPOINT = "log-start-offset-checkpoint", "replication-offset-checkpoint"
+RECOVERY_POINT_CHECKPOINT, CLEANER_CHECKPOINT = "recovery-point-offset-checkpoint", "cleaner-offset-checkpoint"
+SERVER_PROPERTIES = "server.properties"  # not Kafka's to find there: people put it beside the directory that they copied
 LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE = "leader-epoch-checkpoint", "partition.metadata", "quorum-state"  # in a topic-partition
 NO_PARTITIONS = ("remote-log-index-cache",)  # the cache of tiered storage, which LogManager passes over
 

@@ -16,9 +16,9 @@ from kafkaviz.log.partition import Offsets, Partition, open_partition
 
 MARKER_BYTES = 1 << 16  # of the clean marker; what it holds is a line
 CHECKPOINTS = {  # LogManager, 4.3.1: each maps a topic-partition to an offset
-    "log_start": "log-start-offset-checkpoint",
-    "high_watermark": "replication-offset-checkpoint",
-    "recovery_point": "recovery-point-offset-checkpoint",
+    "log_start": names.LOG_START_CHECKPOINT,
+    "high_watermark": names.HIGH_WATERMARK_CHECKPOINT,
+    "recovery_point": names.RECOVERY_POINT_CHECKPOINT,
 }
 OWN_FILES = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values(), CLEANER_CHECKPOINT, BOOTSTRAP, LOCK)
 

@@ -10,7 +10,7 @@ from stat import S_ISREG
 
 import numpy as np
 
-from kafkaviz.errors import CannotOpen
+from kafkaviz.errors import CannotOpen, failing_kindly
 
 BLOCK_BYTES = 512  # what st_blocks counts, whatever the filesystem's own blocks are
 
@@ -101,19 +101,6 @@ def reader(path: Path) -> Iterator[Callable[[int, np.ndarray], int]]:
             return got
 
         yield read_into
-
-
-@contextmanager
-def failing_kindly(path: Path) -> Iterator[None]:
-    """Turns the system's error into one line for a person."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise CannotOpen(path, "is not there", "it was moved or removed", kind="missing") from None
-    except PermissionError:
-        raise CannotOpen(path, "may not be read", "copy it, or start kafkaviz as a user who may", kind="permission") from None
-    except OSError as error:
-        raise CannotOpen(path, (error.strerror or str(error)).lower(), kind="file") from None
 
 
 def _pieces(number: int, position: int, wanted: int) -> Iterator[bytes]:

@@ -17,12 +17,11 @@ from kafkaviz import config_def, versions
 from kafkaviz.config_def import Release, Setting, Value
 from kafkaviz.errors import KafkavizError, RefusedSetting
 from kafkaviz.format import checkpoint
-from kafkaviz.format.names import METADATA_TOPIC
+from kafkaviz.format.names import METADATA_TOPIC, SERVER_PROPERTIES
 from kafkaviz.log import file, metadata_log
 from kafkaviz.log.broker import Broker, Problem
 from kafkaviz.log.metadata_log import Given, Image
 
-SERVER_PROPERTIES = "server.properties"
 METADATA_NAMES = {"segment.bytes": "metadata.log.segment.bytes", "segment.ms": "metadata.log.segment.ms"}  # KafkaRaftLog, 4.3.1
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
+from kafkaviz.format.names import SERVER_PROPERTIES
 from kafkaviz.log import archive, file
 from kafkaviz.log.broker import OWN_FILES, Broker, Problem
 from kafkaviz.log.file import FileInfo, info
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.log.settings import SERVER_PROPERTIES
 from kafkaviz.pipeline.catalog import CatalogInfo, Source, Stamp, StoredSegment, version
 
 SMALL_FILES = (*(name for name in OWN_FILES if name != names.LOCK), SERVER_PROPERTIES)

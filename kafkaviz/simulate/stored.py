@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -40,6 +41,25 @@ class StoredFile:
                 yield lambda position, buffer: read(start + position, buffer)
 
         return StoredFile(name, stop - start, opened, self.modified_ms)
+
+    def grown(self, size_bytes: int) -> "StoredFile":
+        """The same with zeros behind it, as long as that; one that is longer already stays as it is."""
+
+        @contextmanager
+        def opened() -> Iterator[Read]:
+            with self.opened() as read:
+                yield partial(_read_grown, read, self.size_bytes, size_bytes)
+
+        return StoredFile(self.name, size_bytes, opened, self.modified_ms) if size_bytes > self.size_bytes else self
+
+
+def _read_grown(read: Read, own_bytes: int, size_bytes: int, position: int, buffer: np.ndarray) -> int:
+    wanted = max(0, min(len(buffer), size_bytes - position))
+    got = read(position, buffer[: max(0, min(wanted, own_bytes - position))]) if position < own_bytes else 0
+    if position + got < own_bytes:
+        return got
+    buffer[got:wanted] = 0
+    return wanted
 
 
 @dataclass(frozen=True)

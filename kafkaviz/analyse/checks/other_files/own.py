@@ -9,7 +9,7 @@ from kafkaviz.analyse.finding import Evidence, Finding, Version, finding
 from kafkaviz.analyse.restart import NEWEST, before
 from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import checkpoint
-from kafkaviz.format.names import BOOTSTRAP, CLEAN_SHUTDOWN, CLEANER_CHECKPOINT, META_PROPERTIES
+from kafkaviz.format.names import BOOTSTRAP, CLEAN_SHUTDOWN, CLEANER_CHECKPOINT, META_PROPERTIES, SERVER_PROPERTIES
 from kafkaviz.log import file
 from kafkaviz.log.broker import CHECKPOINTS, OWN_FILES, Broker, Problem
 from kafkaviz.simulate import own_files
@@ -32,7 +32,8 @@ def of_broker(broker: Broker, version: Version, strange_names: Sequence[str] = (
             yield unreadable.of_path(name, partition, problem, version, consequence)
     with file.failing_kindly(broker.path), os.scandir(broker.path) as entries:
         found = sorted(entry.name for entry in entries if not entry.is_dir())
-    yield from (strangers.stranger(None, name, None, version) for name in found if name.removesuffix(".tmp") not in OWN_FILES)
+    known = (*OWN_FILES, SERVER_PROPERTIES)  # the latter is what somebody put there to tell its settings
+    yield from (strangers.stranger(None, name, None, version) for name in found if name.removesuffix(".tmp") not in known)
 
 
 def _ends(broker: Broker, version: Version) -> dict[str, Step]:

@@ -1,0 +1,196 @@
+"""A simulated log on disk: where it may be written, its .log files while they grow, and all the rest in the end.
+
+The one module of this floor that touches files, and it makes new ones alone: never in a directory of Kafka's, never over a file.
+"""
+
+import filecmp
+import os
+import shutil
+import tempfile
+from collections.abc import Container, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kafkaviz.errors import CannotOpen, failing_kindly
+from kafkaviz.format import names
+from kafkaviz.format.walk import Read
+from kafkaviz.simulate.stored import StoredFile, in_memory
+from kafkaviz.units import file_stem
+
+MS_NS = 1_000_000
+PIECE_BYTES = 1 << 20
+HOLE_BYTES = 4096  # runs of zeros this long, and aligned so, take no room on disk
+
+
+# ---- where
+
+
+def elsewhere(out: Path, inputs: Iterable[Path] = ()) -> Path:
+    """The folder to write into, as a whole path; CannotOpen for one in an input, or in any directory that a broker may use."""
+    out = Path(os.path.abspath(out))
+    with failing_kindly(out):
+        real, own = out.resolve(), [path.resolve() for path in inputs]
+        kafkas = [folder for folder in (real, *real.parents) if folder in own or (folder / names.META_PROPERTIES).exists()]
+        has_log = real.is_dir() and any(real.glob("*.log"))
+    if kafkas or has_log:
+        what = f"lies in {kafkas[0]}" if kafkas and kafkas[0] != real else "is a directory of Kafka's"
+        raise CannotOpen(out, f"{what}, where nothing is written", "name another folder", kind="file")
+    return out
+
+
+@dataclass(frozen=True)
+class Aside:
+    """A folder that is filled before anything appears where it was asked for: path, until all is there; out, then."""
+
+    path: Path
+    out: Path
+
+
+@contextmanager
+def new_files(out: Path, inputs: Iterable[Path] = (), replacing_same: bool = False) -> Iterator[Aside]:
+    """Gives a folder to fill, and puts what is in it into OUT once all went well; else nothing is left behind, no new folder either.
+
+    CannotOpen as elsewhere, and where a file would take another's place. replacing_same: one that is the same to the byte may; OUT
+    may hold no other file of Kafka's then.
+    """
+    out = elsewhere(out, inputs)
+    made = [folder for folder in (out, *out.parents) if not folder.exists()]
+    with failing_kindly(out):
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            aside = Path(tempfile.mkdtemp(prefix=".writing-", dir=out))
+            try:
+                yield Aside(aside, out)
+                (_refuse_other_files if replacing_same else _refuse_files)(out, aside)
+                for path in sorted(aside.iterdir()):
+                    path.replace(out / path.name)
+                made = []
+            finally:
+                shutil.rmtree(aside, ignore_errors=True)
+        finally:
+            for folder in made:
+                with suppress(OSError):
+                    folder.rmdir()
+
+
+def _refuse_files(out: Path, aside: Path) -> None:
+    """CannotOpen where something of a new name is there already."""
+    for path in sorted(aside.iterdir()):
+        if os.path.lexists(out / path.name):
+            raise CannotOpen(out / path.name, "is there already", "name another folder, or an empty one", kind="file")
+
+
+def _refuse_other_files(out: Path, aside: Path) -> None:
+    """CannotOpen where OUT holds a file of Kafka's that is not, byte for byte, one of those to be put there."""
+    others = {names.LEADER_EPOCHS, names.PARTITION_METADATA, names.QUORUM_STATE}
+    for path in sorted(out.iterdir()):
+        own, is_kafkas = aside / path.name, names.parse_file(path.name) or path.name in others
+        if is_kafkas and not (own.exists() and path.is_file() and filecmp.cmp(path, own, shallow=False)):
+            what = "is a file of Kafka's, and not what would be written"
+            raise CannotOpen(path, what, "name another folder, or an empty one", kind="file")
+
+
+# ---- the .log files while they grow
+
+
+class OnDisk:
+    """log_bytes.LogBytes as files in a new folder; the one that is written to stays open until close."""
+
+    def __init__(self, folder: Path) -> None:
+        """folder: made here; CannotOpen where it cannot be, or is there already."""
+        self._folder, self._open, self._base = folder, None, -1
+        self._sizes: dict[int, int] = {}
+        with failing_kindly(folder):
+            folder.mkdir(parents=True)
+
+    def append(self, base_offset: int, data: bytes | memoryview | None, size_bytes: int) -> None:
+        """As LogBytes; ValueError without bytes."""
+        if data is None:
+            raise ValueError("a batch came without its bytes")
+        with failing_kindly(self._path(base_offset)):
+            if base_offset != self._base:
+                self._reopen(base_offset)
+            left, position = memoryview(data), self._sizes[base_offset]
+            while len(left):
+                written = os.pwrite(self._open, left, position)
+                left, position = left[written:], position + written
+            self._sizes[base_offset] = position
+
+    def cut(self, base_offset: int, size_bytes: int) -> None:
+        """As LogBytes."""
+        if base_offset in self._sizes:
+            os.truncate(self._path(base_offset), size_bytes)
+            self._sizes[base_offset] = size_bytes
+
+    def delete(self, base_offset: int) -> None:
+        """As LogBytes."""
+        if self._sizes.pop(base_offset, None) is not None:
+            self._path(base_offset).unlink()
+        if base_offset == self._base:
+            self.close()
+
+    def stored(self, base_offset: int) -> StoredFile:
+        """As LogBytes."""
+        path = self._path(base_offset)
+        if base_offset not in self._sizes:
+            return in_memory(path.name, b"")
+
+        @contextmanager
+        def opened() -> Iterator[Read]:
+            with failing_kindly(path), open(path, "rb", buffering=0) as file:
+                yield lambda position, buffer: os.preadv(file.fileno(), [buffer], position)
+
+        return StoredFile(path.name, self._sizes[base_offset], opened)
+
+    def names(self) -> set[str]:
+        """The files that are there."""
+        return {self._path(base_offset).name for base_offset in self._sizes}
+
+    def close(self) -> None:
+        """Lets go of the file that was written to."""
+        if self._open is not None:
+            os.close(self._open)
+        self._open, self._base = None, -1
+
+    def _path(self, base_offset: int) -> Path:
+        return self._folder / f"{file_stem(base_offset)}.log"
+
+    def _reopen(self, base_offset: int) -> None:
+        self.close()
+        how = os.O_RDWR if base_offset in self._sizes else os.O_RDWR | os.O_CREAT | os.O_EXCL
+        self._open, self._base = os.open(self._path(base_offset), how, 0o644), base_offset
+        self._sizes.setdefault(base_offset, 0)
+
+
+# ---- and all the rest
+
+
+def write(files: Iterable[StoredFile], folder: Path, there: Container[str] = ()) -> None:
+    """Puts files under their names below a folder, with their times; those that are there already get their length and time alone."""
+    for file in files:
+        path = folder / file.name
+        with failing_kindly(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if file.name not in there:
+                _copy(file, path)
+            os.truncate(path, file.size_bytes)
+            os.utime(path, ns=(file.modified_ms * MS_NS, file.modified_ms * MS_NS))
+
+
+def _copy(file: StoredFile, path: Path) -> None:
+    """The bytes of a file, with holes where there are only zeros."""
+    buffer = np.empty(PIECE_BYTES, np.uint8)
+    with file.opened() as read, open(path, "wb") as out:
+        while got := read(out.tell(), buffer):
+            if not buffer[:got].any():
+                out.seek(got, os.SEEK_CUR)
+                continue
+            for start in range(0, got, HOLE_BYTES):
+                block = buffer[start : min(start + HOLE_BYTES, got)]
+                if block.any():
+                    out.write(block)
+                else:
+                    out.seek(len(block), os.SEEK_CUR)

@@ -1,0 +1,272 @@
+"""A log written from beginning to end: a plan of settings and appends, the run that writes it, and what came out.
+
+    simulate("orders", {"index.interval.bytes": 1024}).segments[0].rolled.words()       "1 048 300 + 520 > 1 048 576 B"
+
+What comes out is a broker directory of one topic-partition; folder.write puts it on disk, packing.archive into a .tar.gz.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from kafkaviz import config_def, versions
+from kafkaviz.config_def import Release, Value
+from kafkaviz.errors import KafkavizError, RefusedSetting
+from kafkaviz.format import names
+from kafkaviz.simulate import broker_files, packing, replaying, streams
+from kafkaviz.simulate.broker_files import BrokerState
+from kafkaviz.simulate.config import LogConfig, Profile, log_config, profile
+from kafkaviz.simulate.incoming import Chunk
+from kafkaviz.simulate.log_bytes import InMemory, LogBytes
+from kafkaviz.simulate.refusals import AppendFailed
+from kafkaviz.simulate.roll import RollReason
+from kafkaviz.simulate.stored import StoredFile, StoredLog
+from kafkaviz.simulate.workload import PRESETS, Workload, load, preset
+from kafkaviz.simulate.writer import CannotLoad, Event, Log
+from kafkaviz.units import file_stem
+
+WATERMARK_EVERY_MS = 5000  # replica.high.watermark.checkpoint.interval.ms
+RECOVERY_POINT_EVERY_MS = 60_000  # log.flush.offset.checkpoint.interval.ms
+DIGEST_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be written.
+
+    directory: the topic-partition's name. settings: by topic name, those that are not the release's defaults.
+    start_ms, start_offset: the clock and the log's end when the partition is made; silent_ms: how long nothing comes at the end.
+    chunks: the appends, each time from the first on.
+    """
+
+    directory: str
+    config: LogConfig
+    of: Profile
+    settings: Mapping[str, Value]
+    seed: int
+    start_ms: int
+    chunks: Callable[[], Iterator[Chunk]]
+    start_offset: int = 0
+    silent_ms: int = 0
+    is_leader: bool = True
+
+
+@dataclass(frozen=True)
+class SimulatedSegment:
+    """A segment that was written.
+
+    offset_index, time_index: their entries, offset_index.ENTRY and time_index.ENTRY; log_bytes: without what is preallocated.
+    rolled: why it was rolled, None of the last and of one that no rule rolled.
+    """
+
+    base_offset: int
+    log_bytes: int
+    offset_index: np.ndarray
+    time_index: np.ndarray
+    rolled: RollReason | None
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A broker directory of one topic-partition that was written.
+
+    files: all of it, each under its path in the directory. events: what happened beside the appends, in their order.
+    """
+
+    directory: str
+    segments: tuple[SimulatedSegment, ...]
+    events: tuple[Event, ...]
+    files: tuple[StoredFile, ...]
+    log_start_offset: int
+    log_end_offset: int
+
+    def write(self, folder: Path | str) -> Path:
+        """Puts the broker directory into a folder, made if it is not there; CannotOpen for one of Kafka's or where a file would go."""
+        from kafkaviz.simulate.folder import new_files, write
+
+        with new_files(Path(folder)) as aside:
+            write(self.files, aside.path)
+        return aside.out
+
+    def archive(self) -> bytes:
+        """The broker directory as a .tar.gz."""
+        return packing.archive(self.files, self.directory)
+
+    def digests(self, base_offset: int) -> dict[str, str]:
+        """SHA-256 of each file of a segment, by name."""
+        stem = f"{self.directory}/{file_stem(base_offset)}."
+        return {one.name.rpartition("/")[2]: digest(one) for one in self.files if one.name.startswith(stem)}
+
+
+def simulate(
+    workload: Workload | Path | str, settings: Mapping[str, Value] | None = None, seed: int | None = None,
+    version: str | None = None, clean: bool = True,
+) -> Simulated:  # fmt: skip
+    """What Kafka writes of a workload, all of its bytes in memory.
+
+    workload: one that was read, the path of a TOML file, or the name of a preset. settings: by a topic's or a broker's name, over those of
+    the workload; RefusedSetting with Kafka's reason. seed, version: instead of the workload's. clean: whether the broker is stopped in
+    the end; else it has crashed. KafkavizError where Kafka takes an append with an exception, or the log cannot be opened.
+    """
+    run = Run(of_workload(opened(workload), settings or {}, seed, version), InMemory())
+    for chunk in run.plan.chunks():
+        run.take(chunk)
+    return run.end(clean)
+
+
+def opened(workload: Workload | Path | str) -> Workload:
+    """A workload by the name of a preset, or by the path of its file."""
+    if isinstance(workload, Workload):
+        return workload
+    return preset(workload) if workload in PRESETS else load(Path(workload))
+
+
+def of_workload(workload: Workload, settings: Mapping[str, Value], seed: int | None, version: str | None) -> Plan:
+    """The plan of a workload, under other settings, seed or release than its own where they are given."""
+    seed = workload.seed if seed is None else seed
+    release = versions.parse(version or workload.kafka_version)
+    of, known = profile(release), _settings(dict(workload.settings), settings, release)
+    config = log_config(known, release)
+    last = [phase.silence_ms or 0 for phase in workload.phases]
+    silent_ms = sum(last[place] for place in range(len(last)) if all(last[place:]))
+    return Plan(
+        workload.directory, config, of, known, seed, workload.start_ms, lambda: streams.chunks(workload, config, of, seed),
+        workload.start_offset, silent_ms, workload.is_leader,
+    )  # fmt: skip
+
+
+def of_log(log: StoredLog, own: Mapping[str, Value], settings: Mapping[str, Value], seed: int, release: Release) -> Plan:
+    """The plan to append the batches of a log once more. own: the settings of the log; settings: as of simulate."""
+    of, known = profile(release), _settings(dict(own), settings, release)
+    first = next(iter(replaying.chunks(log, of, payload=False)), None)
+    start_ms = 0 if first is None else int(first.rows["now_ms"][0])
+    return Plan(
+        log.directory, log_config(known, release), of, known, seed, start_ms, lambda: replaying.chunks(log, of),
+        replaying.start_offset(log),
+    )  # fmt: skip
+
+
+class Run:
+    """A plan while it is carried out."""
+
+    def __init__(self, plan: Plan, logs: LogBytes) -> None:
+        """KafkavizError where Kafka cannot make the log."""
+        self.plan, self.now_ms = plan, plan.start_ms
+        self._written_ms: dict[int, int] = {}  # of each segment, the moment of its last append
+        self._last_ms, self._watermark = plan.start_ms, plan.start_offset
+        try:
+            self.log = Log(
+                plan.config, plan.of, now_ms=plan.start_ms, start_offset=plan.start_offset, seed=plan.seed & 0xFFFFFFFFFFFFFFFF,
+                is_leader=plan.is_leader, partition=plan.directory, logs=logs,
+            )  # fmt: skip
+        except CannotLoad as refused:
+            raise KafkavizError(f"{plan.directory}: {refused.raised}") from None
+        logs.append(plan.start_offset, b"", 0)
+
+    def take(self, chunk: Chunk) -> None:
+        """The next appends; KafkavizError with Kafka's exception."""
+        if not len(chunk.rows):
+            return
+        first = self.log.active.base_offset
+        try:
+            self.log.append(chunk.rows, chunk.data)
+        except AppendFailed as failed:
+            raise KafkavizError(f"{self.plan.directory}, append {failed.append}: {failed.raised}") from None
+        self._note_times(chunk.rows, first)
+
+    def silence(self, until_ms: int) -> None:
+        """Nothing comes until then."""
+        self.now_ms = max(self.now_ms, until_ms)
+
+    def end(self, clean: bool = True) -> Simulated:
+        """The broker is stopped, or crashes; what it leaves."""
+        self.silence(self.now_ms + self.plan.silent_ms)
+        if clean:
+            self.log.close(self.now_ms)
+        return self.result(clean)
+
+    def result(self, clean: bool = False) -> Simulated:
+        """What there is by now; clean: after a close. Without, as a crash would leave it."""
+        log = self.log
+        segments = tuple(
+            SimulatedSegment(one.base_offset, one.log_bytes, one.index.entries.copy(), one.timeindex.entries.copy(), one.rolled)
+            for one in log.segments
+        )
+        files = (*self._partition_files(clean), *broker_files.own_files(self._state(clean)))
+        return Simulated(self.plan.directory, segments, tuple(log.events), files, log.log_start_offset, log.log_end_offset)
+
+    def _note_times(self, rows: np.ndarray, first: int) -> None:
+        """When each segment was written to last, and how far the high watermark was when it was kept last."""
+        bases = [one.base_offset for one in self.log.segments if one.base_offset >= first]
+        ends = np.searchsorted(rows["base_offset"], [*bases[1:], np.iinfo(np.int64).max])
+        self._written_ms |= {base: int(rows["now_ms"][end - 1]) for base, end in zip(bases, ends.tolist(), strict=True) if end}
+        self.now_ms = max(self.now_ms, int(rows["now_ms"][-1]))
+        kept = int(np.searchsorted(rows["now_ms"], self._kept_ms(WATERMARK_EVERY_MS), "right"))
+        if kept:
+            self._watermark = int(rows["last_offset"][kept - 1]) + 1
+        elif self._last_ms <= self._kept_ms(WATERMARK_EVERY_MS):
+            self._watermark = int(rows["base_offset"][0])
+        self._last_ms = self.now_ms
+
+    def _kept_ms(self, every_ms: int) -> int:
+        """When a checkpoint was written last that a broker writes again and again."""
+        return self.now_ms - (self.now_ms - self.plan.start_ms) % every_ms
+
+    def _state(self, clean: bool) -> BrokerState:
+        log, name = self.log, names.parse_directory(self.plan.directory)
+        flushed = [event.offset for event in log.events if event.kind == "roll" and event.now_ms <= self._kept_ms(RECOVERY_POINT_EVERY_MS)]
+        start = log.log_start_offset if log.log_start_offset > log.segments[0].base_offset else None
+        return BrokerState(
+            self.plan.of.release, name.topic, name.partition, clean,
+            high_watermark=log.log_end_offset if clean or self._last_ms <= self._kept_ms(WATERMARK_EVERY_MS) else self._watermark,
+            recovery_point=log.log_end_offset if clean else max(flushed, default=self.plan.start_offset),
+            log_start_offset=start, started_ms=self.plan.start_ms, ended_ms=self.now_ms, seed=self.plan.seed, settings=self.plan.settings,
+        )  # fmt: skip
+
+    def _partition_files(self, clean: bool) -> Iterator[StoredFile]:
+        """The topic-partition's directory, with the time of each file."""
+        plan = self.plan
+        rolled_ms = {event.segment: event.now_ms for event in self.log.events if event.kind == "roll"}
+        made_ms = {event.offset: event.now_ms for event in self.log.events if event.kind == "roll"}
+        for file in (*self.log.stored().files, *broker_files.partition_metadata(plan.of.release, plan.seed, plan.start_ms)):
+            name, modified_ms = names.parse_file(file.name), self.now_ms
+            if file.name in (names.LEADER_EPOCHS, names.PARTITION_METADATA):
+                modified_ms = plan.start_ms
+            elif name.kind == "log":
+                modified_ms = self._written_ms.get(name.base_offset, made_ms.get(name.base_offset, plan.start_ms))
+                if not clean and plan.config.preallocate and name.base_offset == self.log.active.base_offset:
+                    file = file.grown(plan.config.segment_bytes)
+            elif name.kind == "snapshot":
+                modified_ms = made_ms.get(name.base_offset, self.now_ms)
+            else:
+                modified_ms = rolled_ms.get(name.base_offset, self.now_ms)
+            yield replace(file, name=f"{plan.directory}/{file.name}", modified_ms=modified_ms)
+
+
+def digest(file: StoredFile) -> str:
+    """SHA-256 of a file."""
+    found, buffer, position = hashlib.sha256(), np.empty(DIGEST_BYTES, np.uint8), 0
+    with file.opened() as read:
+        while position < file.size_bytes:
+            got = read(position, buffer[: file.size_bytes - position])
+            if not got:
+                break
+            found.update(buffer[:got])
+            position += got
+    return found.hexdigest()
+
+
+def _settings(own: dict[str, Value], typed: Mapping[str, Value], release: Release) -> dict[str, Value]:
+    """The settings that count, by topic name; RefusedSetting for one that the release does not take."""
+    given = {}
+    for name, value in typed.items():
+        topic_name, parsed = config_def.parse(name, str(value).lower() if isinstance(value, bool) else str(value), release)
+        if topic_name not in config_def.TOPIC_SETTINGS:
+            raise RefusedSetting(name, None, f"{name} is no setting of a topic")
+        given[topic_name] = parsed
+    if "segment.bytes" in given and "internal.segment.bytes" not in given:
+        own.pop("internal.segment.bytes", None)  # else what was typed would have no effect
+    return own | given
