@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kafkaviz.analyse.checks.facts import Facts, and_more, listed
+from kafkaviz.analyse.checks.index_spacing import Spacing
 from kafkaviz.analyse.checks.reading import Chunk, Reading
 from kafkaviz.analyse.finding import Evidence, Finding
 from kafkaviz.format import offset_index
@@ -41,9 +42,7 @@ class Watch:
         self._by_position = np.argsort(self._entries["position"], kind="stable")
         self._by_key = np.argsort(self._entries["offset"], kind="stable")
         self._last_offset = segment.base_offset - 1
-        self._appended = np.full(count, -1)  # the .log between the place before and each entry's batch
-        self._unindexed = np.zeros(count + 1, np.int64)  # the most that was appended behind each place without an entry
-        self._largest_bytes = 0
+        self._spacing = Spacing(segment, facts)
 
     def add(self, chunk: Chunk) -> None:
         """The next batches."""
@@ -51,7 +50,7 @@ class Watch:
             return
         self._add_starts(chunk)
         self._add_homes(chunk.batches[chunk.sound])
-        self._add_spacing(chunk.batches)
+        self._spacing.add(chunk.batches)
 
     def _add_starts(self, chunk: Chunk) -> None:
         batches = chunk.batches
@@ -77,17 +76,6 @@ class Watch:
         self._homes[slots] = _of(batches, np.searchsorted(last_offsets, ordered[low:high]))
         self._last_offset = max(self._last_offset, int(last_offsets[-1]))
 
-    def _add_spacing(self, batches: np.ndarray) -> None:
-        """How far apart entries lie: what the interval must have been."""
-        ordered = self._entries["position"][self._by_position]
-        serving = np.searchsorted(ordered, batches["position"], "right") - 1
-        indexed = (serving >= 0) & (ordered[serving] == batches["position"])
-        before = serving - indexed
-        appended = batches["position"] - np.where(before >= 0, ordered[before], 0)
-        self._appended[serving[indexed]] = appended[indexed]
-        np.maximum.at(self._unindexed, before[~indexed] + 1, appended[~indexed])
-        self._largest_bytes = max(self._largest_bytes, int(batches["size_bytes"].max()))
-
     def findings(self, reading: Reading) -> Iterator[Finding]:
         """What is wrong, once all batches were taken."""
         segment, file = self._segment, self._segment.index
@@ -102,25 +90,7 @@ class Watch:
         yield from self._unordered(verdicts)
         yield from self._explained(verdicts)
         if len(verdicts) > FEW_ENTRIES and (verdicts == FINE).all() and not self._facts.may_be_per_append and not self._index.unwritten:
-            yield from self._spacing()
-
-    def _spacing(self) -> Iterator[Finding]:
-        """Stretches so long without an entry that recovery would write one, whatever the interval was.
-
-        The interval is less than what any entry has before it. A restart sets the count of bytes to 0, so one stretch may be twice
-        as long, and a batch more; no live writing leaves a longer one.
-        """
-        high_bytes = int(self._appended[self._appended >= 0].min()) - 1
-        gaps = np.flatnonzero(self._unindexed > 2 * high_bytes + self._largest_bytes)
-        if not len(gaps) or high_bytes < 0:
-            return
-        entries = self._entries[self._by_position]
-        gap = int(gaps[np.argmax(self._unindexed[gaps])])
-        start, length = int(entries["position"][gap - 1]) if gap else 0, int(self._unindexed[gap])
-        where = f"{group(length)} bytes of .log from byte {group(start)} on"
-        message = f"no entry in {where}, though others follow after {group(high_bytes + 1)}"
-        evidence = Evidence(f"{group(length)} bytes without an entry", f"an entry after {group(high_bytes + 1)} bytes at most")
-        yield self._facts.found("index-differs-from-rebuild", self._segment.index.name, message, evidence, gap * ENTRY_BYTES, 0)
+            yield from self._spacing.findings()
 
     def _missing(self) -> Iterator[Finding]:
         if not self._segment.log.size_bytes:
