@@ -13,6 +13,7 @@ from kafkaviz.format.walk import Walk
 from kafkaviz.simulate import appending
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.index_file import IndexFile
+from kafkaviz.simulate.recovery import Recovered
 from kafkaviz.simulate.roll import CAUSES, OFFSET_FULL, SIZE, TIME, Cause, RollReason
 from kafkaviz.simulate.stored import StoredFile
 
@@ -139,6 +140,12 @@ class OpenSegment:
         for batches in _batches(log):
             self.counters["reference_ms"] = batches["max_timestamp_ms"][0]
             return
+
+    def know_largest(self, found: Recovered) -> None:
+        """Takes the largest timestamp that a recovery came across: it need not be looked up, even if a truncation forgets its entry."""
+        if found.max_timestamp_ms >= 0:
+            self._is_time_known = True
+            self.counters["max_timestamp_ms"], self.counters["max_timestamp_offset"] = found.max_timestamp_ms, found.max_timestamp_offset
 
     def _position_of(self, offset: int, log: StoredFile) -> int | None:
         """Where the batch that holds an offset starts, or the first behind it; None if all end below."""

@@ -34,7 +34,8 @@ def raised(
 ) -> Raised:
     """The exception of Kafka 3.9 and 4.3.1. rows: of the append; offsets: of its records; partition: its name."""
     if outcome == appending.BATCH_TOO_LARGE:
-        found, most = int(rows["size_bytes"].max()), f"exceeds the maximum configured value of {config.max_message_bytes}."
+        found, most = int(rows["size_bytes"].max()), f"exceeds the maximum configured value of {config.max_message_bytes}"
+        most += ")." if release >= FIRST_IN_JAVA else "."  # in Java with a bracket that was never opened
         return Raised(BATCH_TOO_LARGE, f"The record batch size in the append to {partition} is {found} bytes which {most}")
     is_java, counters = release >= FIRST_IN_JAVA, segment.counters[0]
     if outcome == appending.OUT_OF_ORDER:

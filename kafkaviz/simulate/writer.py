@@ -23,7 +23,7 @@ from kafkaviz.simulate.loading import Loading
 from kafkaviz.simulate.log_bytes import Counted, LogBytes
 from kafkaviz.simulate.open_segment import OpenSegment, one_append
 from kafkaviz.simulate.producer_table import ProducerTable
-from kafkaviz.simulate.recovery import ILLEGAL_ARGUMENT, Raised
+from kafkaviz.simulate.recovery import ILLEGAL_ARGUMENT, Raised, Recovered
 from kafkaviz.simulate.refusals import AppendFailed
 from kafkaviz.simulate.roll import RollReason
 from kafkaviz.simulate.steps import Step
@@ -84,7 +84,9 @@ class Log:
         self.epochs, self.producers = LeaderEpochs(), ProducerTable()
         self.events: list[Event] = []
         self.segments: list[OpenSegment] = []
-        self.snapshots: dict[int, bytes] = {}  # the .snapshot files, by their offset
+        self.snapshots: dict[int, bytes] = {}  # the .snapshot files, by their offset; a log that begins above 0 gets one at once
+        if start_offset:
+            self.snapshots[start_offset] = self.producers.snapshot()
         self._snapshot_offset = start_offset  # of the newest file
         self._random = np.random.default_rng(seed)
         self._refuse_without_room()
@@ -282,12 +284,16 @@ class Log:
         """
         self.config = config or self.config
         stored = self.stored(self.log_end_offset if recovery_point is None else recovery_point)
-        loading = Loading(stored, recovery_point is None, self.profile)
+        recovered: dict[int, Recovered] = {}
+        loading = Loading(stored, recovery_point is None, self.profile, watch=lambda _, base, found: recovered.update({base: found}))
         steps, before = loading.run(), self.snapshots
         failed = next((step for step in steps if step.action == "fail"), None)
         if failed:
             raise CannotLoad(failed.error, steps)
         self._load(loading, now_ms)
+        for segment in self.segments:
+            if segment.base_offset in recovered:
+                segment.know_largest(recovered[segment.base_offset])
         self._load_producers(loading, before)
         self.events.append(Event("restart", self.active.base_offset, now_ms))
 
