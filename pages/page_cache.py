@@ -12,7 +12,7 @@ from kafkaviz import units
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import fault_bars, layout_bars, page_faults, tail_pages
 from kafkaviz.figures.page_faults import PLAIN, WARM
-from kafkaviz.search import exercise, layouts
+from kafkaviz.search import exercise
 from kafkaviz.search.exercise import BASE, NO_ANSWER, POPULAR, RIGHT, Checked, NoRule
 from kafkaviz.search.pages import Growth, Memory, Readers, Replay, Stretch
 from kafkaviz.ui import page_caches as lab
@@ -24,7 +24,6 @@ from kafkaviz.ui.pick import Place
 LEAD = "A reader at the tail looks its offset up after every append. Which pages of the index does that touch, and which had gone cold?"
 HALF = (0.5, 0.5)
 KEY = (("touched", "page touched by the lookup"), ("fault", "touched after going cold: a fault"), ("end", "end of the index"))
-OPEN_INDEX = "Open index"
 FIRST_N, LAST_N, DEFAULT_N = 6145, 7168, 6901
 WRONG_SHOWN, FAULTS_SHOWN = 8, 2000
 TURNS_OVER = """
@@ -265,12 +264,12 @@ def rate(faults: float | None) -> str:
 def what_if(key: str, offsets: np.ndarray | None) -> None:
     """Other ways to search an index, in both currencies."""
     parts.heading("What if Kafka used…", "another search, or another layout of the same keys")
-    patterns = [*layouts.PATTERNS, *([OPEN_INDEX] if offsets is not None and len(offsets) else [])]
+    patterns = [*lab.PATTERNS, *([lab.OPEN_INDEX] if offsets is not None and len(offsets) else [])]
     adopt(state.PATTERN, patterns)
     look = {"default": patterns[0], "required": True, "bind": "query-params", "label_visibility": "collapsed"}
     pattern = st.segmented_control("Keys", patterns, key=state.PATTERN, **look) or patterns[0]
-    keys = offsets if pattern == OPEN_INDEX else None
-    shown = layout_bars.view(*lab.compared(pattern, key if keys is not None else "", keys))
+    keys = offsets if pattern == lab.OPEN_INDEX else None
+    shown = layout_bars.view(*lab.compared(pattern, key if keys is not None else "", keys), lab.workload_words(pattern))
     with st.container(key="kv_fig_layouts"):
         drawn(shown, layout_bars.figure(shown, mode()), "kv_layouts")
     heads = ("Search or layout", "Probes", "at most", "Pages", "at most", "At the tail", "In the heap", "")
@@ -322,7 +321,7 @@ def verdict(checked: Checked, on: str) -> None:
     cells = [
         (units.group(one.target), one.kind, slot(one.floor_slot), slot(one.answered), slot(one.ceiling), one.is_right) for one in shown
     ]
-    keys = ", ".join(map(units.group, lab.TRIED[on])) if checked.entries < 10 else f"{units.group(checked.entries)} keys"
+    keys = ", ".join(map(units.group, lab.tried_keys(on).tolist())) if checked.entries < 10 else f"{units.group(checked.entries)} keys"
     with st.expander(f"{units.group(len(cells))} of {units.group(tried)} targets, keys {keys}", expanded=not checked.is_right):
         table(heads, [(*row, "✓" if right else "✗") for *row, right in cells], "rlrrrl")
         download("Download every target as CSV", lambda: csv_of(heads[:5], rows_of(checked)), "ceiling.csv", "kv_ceiling_csv")

@@ -38,8 +38,8 @@ class LayoutBarsView:
     kafkas: int | None
 
 
-def view(costs: Sequence[Cost], entries: int, targets: int) -> LayoutBarsView:
-    """Of an index of so many entries, over so many targets."""
+def view(costs: Sequence[Cost], entries: int, targets: int, workload: str) -> LayoutBarsView:
+    """Of an index of so many entries, over so many targets; workload: which keys these are, in words."""
     ways = tuple(
         Way(
             cost.layout.name, cost.probes_mean, cost.probes_max, cost.pages_mean, cost.pages_max, f"{cost.tail_probes} / {cost.tail_pages}",
@@ -48,7 +48,8 @@ def view(costs: Sequence[Cost], entries: int, targets: int) -> LayoutBarsView:
         for cost in costs
     )  # fmt: skip
     kafkas = next((place for place, way in enumerate(ways) if way.name == WARM), None)
-    below = f"Mean of {group(targets)} targets all over an index of {group(entries)} entries; the thin line reaches to the worst of them"
+    mean = f"Mean of {group(targets)} targets all over {group(entries)} entries; the thin line reaches to the worst of them"
+    below = f"{workload}. {mean}"
     return LayoutBarsView(_title(ways, kafkas), below, ways, kafkas)
 
 

@@ -63,29 +63,6 @@ def _cost(layout: Layout, keys: np.ndarray, targets: np.ndarray) -> Cost:
     return Cost(layout, *means, int(found[-1, 1]), int(found[-1, 2]), layout.extra_bytes(keys))
 
 
-# ---- made keys, to compare on
-
-STEADY, BURSTY, HEAVY = "Steady", "Bursty", "Heavy-tailed"
-PATTERNS = (STEADY, BURSTY, HEAVY)
-
-
-def made_keys(pattern: str, entries: int, seed: int = 8) -> np.ndarray:
-    """Offsets of the entries of an index: (entries,) int64, rising.
-
-    Steady: about as many records between two entries; bursty: stretches of few large records and of many small ones;
-    heavy-tailed: record sizes that differ by orders of magnitude.
-    """
-    random = np.random.default_rng(seed)
-    if pattern == STEADY:
-        gaps = random.integers(3, 7, entries)
-    elif pattern == BURSTY:
-        stretches = np.repeat(random.choice([1, 2, 40, 400], -(-entries // 500)), 500)[:entries]
-        gaps = np.maximum(1, random.poisson(stretches))
-    else:
-        gaps = 1 + np.minimum(random.pareto(1.1, entries) * 3, 100_000).astype(np.int64)
-    return np.cumsum(gaps, dtype=np.int64)
-
-
 # ---- the ways
 
 

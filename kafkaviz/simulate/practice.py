@@ -19,6 +19,7 @@ from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END, U
 from kafkaviz.format.record import Record
 from kafkaviz.search.batches import Read
 from kafkaviz.search.served import ServedFile, ServedLog, ServedSegment
+from kafkaviz.simulate import index_keys
 from kafkaviz.units import file_stem
 
 ROW = np.dtype([  # a batch, as far as a lookup looks at it; names as in format.batch.BATCH
@@ -100,16 +101,8 @@ def _small(name: str, title: str, note: str, made: tuple, interval_bytes: int, a
 
 
 def _indexed(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.ndarray]:
-    """The entries that Kafka writes, batch by batch: one before the append that finds more than the interval since the last one.
-
-    LogSegment.append of 4.3.1, for batches that are each appended alone, whose times never go back.
-    """
-    written, since = [], 0
-    for row, size_bytes in enumerate(batches["size_bytes"].tolist()):
-        if since > interval_bytes:
-            written.append(row)
-            since = 0
-        since += size_bytes
+    """The entries that Kafka writes for batches whose times never go back."""
+    written = index_keys.entry_rows(np.ascontiguousarray(batches["size_bytes"]), interval_bytes)
     entries = np.empty(len(written), offset_index.ENTRY)
     entries["relative_offset"], entries["position"] = batches["last_offset"][written], batches["position"][written]
     newest, first = np.unique(batches["max_timestamp_ms"], return_index=True)  # the first batch that had each time

@@ -14,6 +14,7 @@ from kafkaviz.log.segment import Segment
 from kafkaviz.search import exercise, layouts, pages
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET, TIME
 from kafkaviz.search.pages import EXPONENTIAL, FIXED, LAGGARD, TAIL, UNIFORM, Growth, Memory, Readers, Replay
+from kafkaviz.simulate import index_keys
 from kafkaviz.ui import pick
 from kafkaviz.units import legible
 
@@ -37,7 +38,9 @@ DEFAULT_SEED, LARGEST_SEED = 6432, 999_999
 TURNOVERS_MB = (1, 4, 16, 64, 256)
 LONG = (20_000, 262_144)  # the growth that faults a page are told of
 COMPARED, TARGETS = 200_000, 4000
-TRIED = {"5 keys": exercise.ARTICLE, "1310 keys": tuple(layouts.made_keys(layouts.STEADY, 1310).tolist())}
+TRIED = {"5 keys": 5, "1310 keys": 1310}
+OPEN_INDEX = "Open index"
+PATTERNS = tuple(index_keys.WORKLOADS)
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,7 @@ def _protected(name: str, readers: Readers, wanted: Settings) -> Protected:
 @st.cache_resource(max_entries=8, show_spinner=False)
 def compared(pattern: str, key: str = "", _keys: np.ndarray | None = None) -> tuple[tuple[layouts.Cost, ...], int, int]:
     """Every layout on made keys, or on those of a real index; how many entries, how many targets."""
-    keys = layouts.made_keys(pattern, COMPARED) if _keys is None else _keys
+    keys = index_keys.made_keys(pattern, COMPARED) if _keys is None else _keys
     if not len(keys):
         return (), 0, 0
     targets = np.random.default_rng(DEFAULT_SEED).integers(keys[0], keys[-1] + 1, TARGETS)
@@ -135,7 +138,19 @@ def compared(pattern: str, key: str = "", _keys: np.ndarray | None = None) -> tu
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
 def tried(rule: str, on: str) -> exercise.Checked:
     """A rule tried on one of TRIED. Raises NoRule."""
-    return exercise.check(exercise.parse(rule), np.array(TRIED[on]))
+    return exercise.check(exercise.parse(rule), tried_keys(on))
+
+
+@st.cache_resource(show_spinner=False)
+def tried_keys(on: str) -> np.ndarray:
+    """The keys of one of TRIED: those of the article, or of a larger index."""
+    count = TRIED[on]
+    return np.array(exercise.ARTICLE) if count == len(exercise.ARTICLE) else index_keys.made_keys(index_keys.STEADY, count)
+
+
+def workload_words(pattern: str) -> str:
+    """Which keys are compared."""
+    return "The index that is open" if pattern == OPEN_INDEX else f"{index_keys.WORDS[pattern]}, index.interval.bytes = 4096"
 
 
 @st.cache_resource(show_spinner=False)

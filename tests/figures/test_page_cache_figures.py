@@ -8,6 +8,7 @@ from kafkaviz.figures.fault_bars import Turnover
 from kafkaviz.figures.page_faults import PLAIN, WARM
 from kafkaviz.search import layouts, pages
 from kafkaviz.search.pages import Growth, Memory, Readers
+from kafkaviz.simulate import index_keys
 
 FORTY = Growth(40 * 512)
 EVERYONE = Readers()
@@ -121,10 +122,10 @@ def test_faults_a_grown_page_as_bars():
 
 def test_layouts_as_bars():
     """Kafka's own is marked, the title names the best of both currencies."""
-    keys = layouts.made_keys(layouts.STEADY, 200_000)
+    keys = index_keys.made_keys(index_keys.STEADY, 200_000)
     costs = layouts.compare(keys, np.random.default_rng(6432).integers(keys[0], keys[-1], 1000))
-    shown = layout_bars.view(costs, 200_000, 1000)
-    assert shown.title.startswith("Interpolation needs the fewest probes, 5.5 for Kafka's 19.")
+    shown = layout_bars.view(costs, 200_000, 1000, "Even keys")
+    assert shown.title.startswith("Interpolation needs the fewest probes, 5.1 for Kafka's 19.")
     assert (
         shown.title.endswith("first key of each page the fewest pages, 1.0 for 10.5")
         and shown.ways[shown.kafkas].name == "Warm section first"
@@ -138,5 +139,5 @@ def test_layouts_as_bars():
 
 def test_no_layout_is_drawn_too():
     """Of an index without an entry."""
-    shown = layout_bars.view((), 0, 0)
+    shown = layout_bars.view((), 0, 0, "None")
     assert shown.title == "An index without an entry has nothing to search" and layout_bars.figure(shown, "dark").layout.height > 0

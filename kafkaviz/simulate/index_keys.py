@@ -1,0 +1,73 @@
+"""The keys of an offset index that Kafka's rule writes of one workload or another: steady, bursty or heavy-tailed.
+
+An entry is written before the append that finds more than index.interval.bytes since the last one. Batches of 1000 bytes and one
+record, interval 4096: since the start 5000 bytes have gone by before batch 5, so that the keys are 5, 10, 15 and so on.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from kafkaviz.binary.compiled import njit
+from kafkaviz.simulate.config import IndexConfig
+
+STEADY, BURSTY, HEAVY = "Steady", "Bursty", "Heavy-tailed"
+SMALLEST_BYTES = 70  # a batch of one small record
+QUIET_BATCHES, BUSY_BATCHES = 4000, 1333  # of a stretch, on average
+STRETCHES = 64  # of each kind, drawn at once
+DRAWN_AT_ONCE = 1 << 18
+
+Drawn = tuple[np.ndarray, np.ndarray]  # of batches: bytes, and how many records
+
+
+@njit(cache=True)
+def entry_rows(size_bytes, interval_bytes):
+    """Which batches get an entry: (n,) of their rows. LogSegment.append of 4.3.1, each batch appended alone."""
+    rows, count, since = np.empty(len(size_bytes), np.int64), 0, 0
+    for row in range(len(size_bytes)):
+        if since > interval_bytes:
+            rows[count] = row
+            count += 1
+            since = 0
+        since += size_bytes[row]
+    return rows[:count].copy()
+
+
+def made_keys(workload: str, entries: int, seed: int = 8) -> np.ndarray:
+    """The first keys of an index, offsets from 0: (entries,) int64, rising; each the last offset of its batch."""
+    random, interval = np.random.default_rng(seed), IndexConfig().index_interval_bytes
+    sizes, counts, rows = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64)
+    while len(rows) < entries:
+        more = WORKLOADS[workload](random)
+        sizes, counts = np.concatenate((sizes, more[0])), np.concatenate((counts, more[1]))
+        rows = entry_rows(sizes, interval)
+    return np.cumsum(counts)[rows[:entries]] - 1
+
+
+def _sizes(random: np.random.Generator, mean: int, spread: float, batches: int) -> np.ndarray:
+    drawn = random.lognormal(np.log(mean) - spread * spread / 2, spread, batches)
+    return np.maximum(SMALLEST_BYTES, drawn).astype(np.int64)
+
+
+def _steady(random: np.random.Generator) -> Drawn:
+    return _sizes(random, 1000, 0.1, DRAWN_AT_ONCE), np.full(DRAWN_AT_ONCE, 10)
+
+
+def _bursty(random: np.random.Generator) -> Drawn:
+    stretches = 1 + random.exponential([QUIET_BATCHES, BUSY_BATCHES], (STRETCHES, 2)).astype(np.int64)
+    is_busy = np.repeat(np.tile([False, True], STRETCHES), stretches.ravel())
+    quiet, busy = (_sizes(random, mean, 0.3, len(is_busy)) for mean in (300, 3000))
+    return np.where(is_busy, busy, quiet), np.where(is_busy, 50, 1)
+
+
+def _heavy(random: np.random.Generator) -> Drawn:
+    counts = np.minimum(1 + random.pareto(1.35, DRAWN_AT_ONCE), 1000).astype(np.int64)
+    return _sizes(random, 1000, 0.3, DRAWN_AT_ONCE), counts
+
+
+WORKLOADS: dict[str, Callable[[np.random.Generator], Drawn]] = {STEADY: _steady, BURSTY: _bursty, HEAVY: _heavy}
+WORDS = {
+    STEADY: "Batches of about 1000 B and ten records",
+    BURSTY: "Small batches of one record, and in bursts large ones of 50",
+    HEAVY: "Batches of about 1000 B: most hold one record, some up to a thousand",
+}
