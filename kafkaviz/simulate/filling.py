@@ -17,7 +17,7 @@ from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
 MARKER_BYTES = 78  # a batch with the end of a transaction
 NULL = -1  # a size: the one byte 01 and nothing behind it
 
-_SEVEN, _LOW, _MORE = np.uint64(7), np.uint64(127), np.uint64(128)
+_SEVEN, _LOW, _MORE, _TEN, _ZERO = np.uint64(7), np.uint64(127), np.uint64(128), np.uint64(10), np.uint64(48)
 _AT = {name: place for name, (_, place) in HEADER.fields.items()}
 _LENGTH, _EPOCH, _MAGIC, _CRC = _AT["batch_length_bytes"], _AT["leader_epoch"], _AT["magic"], _AT["crc"]
 _ATTRIBUTES, _LAST_DELTA, _BASE_MS, _MAX_MS = (
@@ -118,9 +118,11 @@ def put_int(data: np.ndarray, at: int, number: int, count: int) -> None:
 @njit(cache=True)
 def put_digits(data: np.ndarray, at: int, number: int, count: int) -> None:
     """A number that is not negative as count decimal digits, zeros in front."""
-    for place in range(count - 1, -1, -1):
-        data[at + place] = np.uint8(48 + number % 10)
-        number //= 10
+    rest, end = np.uint64(number), np.uint64(at + count)
+    for place in range(1, count + 1):
+        higher = rest // _TEN
+        data[end - np.uint64(place)] = np.uint8(_ZERO + (rest - higher * _TEN))
+        rest = higher
 
 
 @njit(cache=True)
@@ -136,16 +138,16 @@ def put_pieces(data: np.ndarray, at: int, count: int, pool: np.ndarray, start: i
     """count bytes of a pool from a byte on, and again from its beginning where it ends."""
     while count > 0:
         piece = min(count, len(pool) - start)
-        for place in range(piece):
-            data[at + place] = pool[start + place]
+        to, source = np.uint64(at), np.uint64(start)  # numba looks at the sign of any other index, at each byte
+        for place in range(np.uint64(piece)):
+            data[to + place] = pool[source + place]
         at, count, start = at + piece, count - piece, 0
 
 
 @njit(cache=True)
 def digits(number: int) -> int:
     """How many decimal digits a number that is not negative has."""
-    count = 1
-    while number > 9:
-        number //= 10
-        count += 1
+    count, limit = 1, 10
+    while number >= limit and count < 19:
+        limit, count = limit * 10, count + 1
     return count

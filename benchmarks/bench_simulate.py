@@ -1,0 +1,122 @@
+"""1 GiB simulated with real payload: keys, values and headers as a seed draws them, checksums, the log with its indexes, on disk.
+
+Against the same batches put together one record after another in Python, with format/ and a call for each checksum; and the rows alone,
+without payload, against making the payload too.
+"""
+
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+from crc32c import crc32c
+
+from benchmarks import row
+from benchmarks.bench_walk import best
+from kafkaviz.format import record
+from kafkaviz.format.batch import BATCH, CRC_START, HEADER, HEADER_BYTES
+from kafkaviz.simulate.config import LogConfig, profile
+from kafkaviz.simulate.incoming import Chunk
+from kafkaviz.simulate.log_bytes import Counted
+from kafkaviz.simulate.streams import chunks
+from kafkaviz.simulate.workload import Workload, load
+from kafkaviz.simulate.writer import Log
+
+LOG_BYTES, PLAIN_BYTES, ONE_RECORD_BATCHES = 1 << 30, 1 << 23, 10_000_000
+NEWEST = profile((4, 3, 1))
+BATCHES_OF_1_KB = """
+[[phase]]
+bytes = {size_bytes}
+bytes_per_s = 50000000
+batch_bytes = 1050
+value_bytes = 80
+keys = {{ count = 100000, zipf = 1.0, prefix = "customer-" }}
+idempotent = false
+"""
+ONE_RECORD = """
+[[phase]]
+batches = {batches}
+batches_per_s = 1000000
+idempotent = false
+"""
+
+
+class Files(Counted):
+    """The .log files in a folder, each written to its end."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._files, self._open = folder, {}, ExitStack()
+
+    def append(self, base_offset: int, data: bytes | memoryview | None, size_bytes: int) -> None:
+        """As LogBytes."""
+        if base_offset not in self._files:
+            self._files[base_offset] = self._open.enter_context((self._folder / f"{base_offset:020d}.log").open("wb"))
+        self._files[base_offset].write(data)
+
+    def close(self) -> None:
+        """Closes all."""
+        self._open.close()
+
+
+def run() -> list[str]:
+    """A row for the log on disk, one for the bytes alone, one for the rows alone."""
+    workload = load(BATCHES_OF_1_KB.format(size_bytes=LOG_BYTES))
+    written(load(BATCHES_OF_1_KB.format(size_bytes=1 << 20)))  # compiles
+    payload = best(lambda: streamed(workload), runs=3)
+    disk = best(lambda: written(workload), runs=3)
+    sample = list(chunks(load(BATCHES_OF_1_KB.format(size_bytes=PLAIN_BYTES)), LogConfig(), NEWEST))
+    rival = plainly(sample) * LOG_BYTES / PLAIN_BYTES
+    bare = best(lambda: streamed(workload, payload=False), runs=3)
+    one = load(ONE_RECORD.format(batches=ONE_RECORD_BATCHES))
+    few = load(ONE_RECORD.format(batches=ONE_RECORD_BATCHES // 10))
+    one_s, few_s = best(lambda: streamed(one, payload=False), runs=3), best(lambda: streamed(few), runs=3)
+    name, plain = "1 GiB of 1 KB batches, real payload", "the same records and batches by format/ and a call for each checksum"
+    return [
+        row(f"{name}, with indexes, on disk", f"{disk:.1f} s", plain, f"{rival / disk:.0f} ×"),
+        row(name, f"{payload:.1f} s, {LOG_BYTES / payload / 1e6:.0f} MB/s a core", plain, f"{rival / payload:.0f} ×"),
+        row("rows of 1 GiB of 1 KB batches, no payload", f"{bare:.2f} s", "with payload", f"{payload / bare:.0f} ×"),
+        row("rows of batches of one record, no payload", f"{ONE_RECORD_BATCHES / one_s / 1e6:.1f} M batches/s", "with payload",
+            f"{10 * few_s / one_s:.1f} ×"),
+    ]  # fmt: skip
+
+
+def streamed(workload: Workload, payload: bool = True) -> None:
+    """Every chunk, made and dropped."""
+    for _ in chunks(workload, LogConfig(), NEWEST, payload=payload):
+        pass
+
+
+def written(workload: Workload) -> None:
+    """The same as a log, whose .log files go to disk; its indexes are small."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = Files(Path(folder))
+        log = Log(LogConfig(), NEWEST, now_ms=workload.start_ms, logs=files)
+        for chunk in chunks(workload, LogConfig(), NEWEST):
+            log.append(chunk.rows, chunk.data)
+        files.close()
+
+
+def plainly(sample: list[Chunk]) -> float:
+    """How long plain Python takes to put some chunks together again from their rows and records."""
+    taken = 0.0
+    for chunk in sample:
+        ends = np.cumsum(chunk.rows["size_bytes"]).tolist()
+        for one, end in zip(chunk.rows, ends, strict=True):
+            body = chunk.data[end - int(one["size_bytes"]) + HEADER_BYTES : end]
+            records = record.parse(body, int(one["record_count"]))
+            started = time.perf_counter()
+            built(one, record.build(records))
+            taken += time.perf_counter() - started
+    return taken
+
+
+def built(one: np.void, body: bytes) -> bytes:
+    """One batch."""
+    header = np.zeros(1, HEADER)
+    for name in HEADER.names:
+        if name in BATCH.names:
+            header[name] = one[name]
+    header["batch_length_bytes"], header["last_offset_delta"] = one["size_bytes"] - 12, one["last_offset"] - one["base_offset"]
+    header["crc"] = crc32c(header.tobytes()[CRC_START:] + body)
+    return header.tobytes() + body
