@@ -142,10 +142,8 @@ def of_partition(partition: Partition, config: LogConfig, known: Collection[str]
     bounds = {name: one for name, one in inferred_limits(facts, reasons).items() if name in contradicted and name not in known}
     config = replace(config, **{name.replace(".", "_"): one.value for name, one in bounds.items()})
     told = [roll for _, roll in _told(facts, reasons, config)]
-    found = [
-        _found(one, fact, after, roll)
-        for one, fact, after, roll in zip(live, facts, [*facts[1:], None], [*told, None][: len(live)], strict=True)
-    ]
+    behind, ends = [*facts[1:], None], [*told, None]
+    found = [_found(*one) for one in zip(live, facts, behind, ends, strict=False)]
     return Lanes(tuple(found), config, bounds)
 
 

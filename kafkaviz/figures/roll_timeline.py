@@ -194,10 +194,19 @@ def _ticks(shown: RollTimelineView) -> list[int]:
     return list(range(-(-shown.start_ms // step) * step, shown.end_ms + 1, step))
 
 
+def _tick(ms: int) -> str:
+    """A time since the first batch, to the second: 1 min 15 s."""
+    for unit, length, below, part in (("d", 86_400_000, "h", 3_600_000), ("h", 3_600_000, "min", 60_000), ("min", 60_000, "s", 1000)):
+        if ms >= length:
+            rest = ms % length // part
+            return f"{ms // length} {unit}{f' {rest} {below}' if rest else ''}"
+    return f"{ms // 1000} s" if ms else "0"
+
+
 def _across(shown: RollTimelineView) -> dict:
     ticks = _ticks(shown)
     return {
-        "range": [shown.start_ms, shown.end_ms], "tickvals": ticks, "ticktext": ["0" if not one else duration(one) for one in ticks],
+        "range": [shown.start_ms, shown.end_ms], "tickvals": ticks, "ticktext": [_tick(one) for one in ticks],
         "showgrid": False, "showline": False, "zeroline": False, "ticks": "", "fixedrange": True, "title": None, "ticklabelstandoff": 4,
     }  # fmt: skip
 

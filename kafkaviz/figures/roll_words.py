@@ -26,7 +26,7 @@ def because(lane: Lane) -> str:
     if lane.is_active:
         return "active segment"
     if lane.reason is None:
-        return "no limit fits: compacted, truncated, or rolled by something else"
+        return "no limit fits: compacted, truncated, or a follower’s whole fetch"
     if trips(lane.reason):
         return lane.reason.words()
     return f"{lane.reason.words().split(' > ')[0].split(' of ')[0]}, under other settings than today's"

@@ -33,7 +33,7 @@ from kafkaviz.simulate.traffic import MOST_RECORDS
 from kafkaviz.simulate.workload import Workload
 from kafkaviz.simulate.writer import CannotLoad, Log
 from kafkaviz.ui.cache import Listed
-from kafkaviz.units import duration, size
+from kafkaviz.units import duration, group, size
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 KEPT = 24
@@ -361,7 +361,7 @@ def _real(key: str, _here: Listed, directory: str) -> Real:
     told = [name for name, one in known.items() if one.origin != Origin.DEFAULT]
     shown = lanes.of_partition(partition, config, told)
     sources = {name: _source(known[name].origin) for name in SETTINGS if name in known}
-    sources |= {name: f"inferred, {written(name, one.low)} to {written(name, one.high)}" for name, one in shown.inferred.items()}
+    sources |= {name: f"inferred, {group(one.low)}–{group(one.high)}" for name, one in shown.inferred.items()}
     return Real(shown, _load_on_disk(partition), key, sources)
 
 
