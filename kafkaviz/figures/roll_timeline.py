@@ -1,6 +1,5 @@
 """Segments as they fill, a row each: size, time and both indexes run to their limit, and the first to touch it causes the roll."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -128,39 +127,53 @@ def _written(appended: np.ndarray, begin_ms: int, start: int, end: int) -> tuple
     at = appended["now_ms"] - begin_ms
     inside = (at >= start) & (at <= end)
     edges = np.linspace(start, end, BINS + 1)
-    count, _ = np.histogram(at[inside], edges)
-    filled, _ = np.histogram(at[inside], edges, weights=appended["size_bytes"][inside])
-    merged: list[list[float]] = []  # from, to, bytes, batches
-    for low, high, content, batches in zip(edges[:-1], edges[1:], filled, count, strict=True):
-        one = [low, high, float(content), float(batches)]
-        if merged and _alike(merged[-1], one):
-            merged[-1] = [merged[-1][0], high, merged[-1][2] + one[2], merged[-1][3] + one[3]]
+    batches, _ = np.histogram(at[inside], edges)
+    content, _ = np.histogram(at[inside], edges, weights=appended["size_bytes"][inside])
+    return tuple(_stretch(edges, content, batches, *one) for one in _stretches(content, batches))
+
+
+def _stretches(content: np.ndarray, batches: np.ndarray) -> list[tuple[int, int]]:
+    """The first and last bin of each. A bin alone is the seam between two; where there are many, the speed is not steady: all is one."""
+    found = [[0, 0]]
+    for place in range(1, len(content)):
+        own = slice(found[-1][0], place)
+        if _go_on(content[own].sum(), batches[own].sum(), place - found[-1][0], content[place], batches[place], 1):
+            found[-1][1] = place
         else:
-            merged.append(one)
-    found = _without_slivers(merged, (end - start) / BINS)
-    return tuple(Written(low, high, 1000 * content / (high - low), content / max(batches, 1)) for low, high, content, batches in found)
-
-
-def _alike(before: Sequence[float], one: Sequence[float]) -> bool:
-    """Whether speed and batch size go on about as they were."""
-    for a, b in ((before[2] / (before[1] - before[0]), one[2] / (one[1] - one[0])), (before[2] * one[3], one[2] * before[3])):
-        if abs(a - b) > ALIKE * max(a, b):
-            return False
-    return True
-
-
-def _without_slivers(found: list[list[float]], bin_ms: float) -> list[list[float]]:
-    """A stretch of a single bin is the seam between two; where there are many of them, the speed is not steady: all is one."""
-    slivers = [one for one in found if one[1] - one[0] < 1.5 * bin_ms]
-    if len(slivers) > BINS // 8:
-        return [[found[0][0], found[-1][1], sum(one[2] for one in found), sum(one[3] for one in found)]]
-    kept: list[list[float]] = []
-    for one in found:
-        if kept and (one in slivers or _alike(kept[-1], one)):
-            kept[-1] = [kept[-1][0], one[1], kept[-1][2] + one[2], kept[-1][3] + one[3]]
+            found.append([place, place])
+    if sum(first == last for first, last in found) > BINS // 8:
+        return [(0, len(content) - 1)]
+    kept = [one for one in found if one[0] < one[1]] or [[0, len(content) - 1]]
+    joined = kept[:1]
+    for first, last in kept[1:]:
+        joined[-1][1] = first - 1
+        before, own = slice(joined[-1][0], first), slice(first, last + 1)
+        if _go_on(
+            content[before].sum(), batches[before].sum(), first - joined[-1][0], content[own].sum(), batches[own].sum(), last + 1 - first
+        ):
+            joined[-1][1] = last
         else:
-            kept.append(list(one))
-    return kept
+            joined.append([first, last])
+    joined[0][0], joined[-1][1] = 0, len(content) - 1
+    return [(first, last) for first, last in joined]
+
+
+def _go_on(content: float, batches: float, bins: int, more: float, more_batches: float, more_bins: int) -> bool:
+    """Whether what comes is about as fast as what was, in batches of about the same size."""
+    return _alike(content / bins, more / more_bins) and _alike(content * more_batches, more * batches)
+
+
+def _alike(one: float, other: float) -> bool:
+    """Whether two numbers are about the same."""
+    return abs(one - other) <= ALIKE * max(one, other)
+
+
+def _stretch(edges: np.ndarray, content: np.ndarray, batches: np.ndarray, first: int, last: int) -> Written:
+    """Its means, without the bins at its seams."""
+    inner = slice(first + 1, last) if last - first > 3 else slice(first, last + 1)
+    span_ms = (edges[1] - edges[0]) * (inner.stop - inner.start)
+    mean = content[inner].sum() / max(batches[inner].sum(), 1)
+    return Written(float(edges[first]), float(edges[last + 1]), float(1000 * content[inner].sum() / span_ms), float(mean))
 
 
 # ---- the figure

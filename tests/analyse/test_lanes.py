@@ -102,7 +102,7 @@ def test_a_time_index_that_is_full(clean):
     assert shown.rolls() == {Cause.TIME_INDEX_FULL: 28} and not shown.inferred
     assert {lane.reason.words() for lane in shown.lanes[:-1]} == {"24 of 24 usable slots"}
     first = shown.lanes[0]
-    assert first.fills["time_entries"].tolist() == list(range(1, 25)) + [24] and first.fills["log_bytes"][-1] == first.log_bytes
+    assert first.fills["time_entries"].tolist() == [*range(1, 25), 24] and first.fills["log_bytes"][-1] == first.log_bytes
     assert np.all(np.diff(first.fills["at_ms"]) >= 0) and np.all(np.diff(first.fills["log_bytes"]) >= 0)
 
 

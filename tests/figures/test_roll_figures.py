@@ -1,0 +1,225 @@
+"""The figures of the Rolls page: what each view says, value by value, and that its figure draws that."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from kafkaviz.analyse import lanes
+from kafkaviz.analyse.lanes import Lanes
+from kafkaviz.analyse.limits import Load
+from kafkaviz.figures import growth as growth_figure
+from kafkaviz.figures import limit_curves, roll_summary, roll_timeline, roll_words
+from kafkaviz.simulate import growth
+from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.incoming import INCOMING
+from kafkaviz.simulate.roll import Cause, RollReason
+from kafkaviz.simulate.writer import Log
+
+MODES = ("light", "dark")
+T = "\u202f"
+START_MS = 1_700_000_000_000
+
+
+def stream(count: int, size_bytes: int = 1000, apart_ms: int = 100) -> np.ndarray:
+    """Batches of one record, one after the other."""
+    rows = np.zeros(count, INCOMING)
+    number = np.arange(count)
+    rows["size_bytes"], rows["record_count"], rows["magic"], rows["marker"] = size_bytes, 1, 2, -1
+    rows["base_offset"] = rows["last_offset"] = rows["deep_offset"] = rows["append"] = number
+    rows["max_timestamp_ms"] = rows["now_ms"] = START_MS + number * apart_ms
+    return rows
+
+
+def written(config: LogConfig, rows: np.ndarray) -> tuple[Lanes, np.ndarray]:
+    """The lanes of these batches, and what was appended."""
+    log = Log(config, now_ms=START_MS)
+    log.append(rows.copy())
+    thin = lanes.thin(rows)
+    return lanes.of_log(log.segments, thin, config), thin
+
+
+def trace(figure, name: str):
+    """The trace of that name."""
+    return next(one for one in figure.data if one.name == name)
+
+
+# ---- lanes
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_lanes_run_to_the_limit_that_trips(mode):
+    """Ten batches of 1000 B fill a segment of 10 000 B; its size is at the top where the dot is."""
+    shown, appended = written(LogConfig(segment_bytes=10_000), stream(35))
+    view = roll_timeline.view(shown, 0, appended)
+    assert view.title == "3 rolls: 3 by size" and view.below == roll_timeline.BELOW and view.count == 4
+    first = view.rows[0]
+    assert (first.name, first.cause, first.because, first.ink) == ("0", "size", f"10{T}000 + 1{T}000 > 10{T}000 B", "log")
+    assert first.lines[0].tolist() == [0, 0, 0, 0, 0] and first.lines[-1, :2].tolist() == [1000, 1] and first.lines[-1, 2] < 1
+    assert first.lines[5, 1] == 0.5 and view.rows[-1].because == "4.88 KiB" and view.rows[-1].ink is None
+    figure = roll_timeline.figure(view, mode)
+    assert len(trace(figure, "roll").x) == 3 and list(trace(figure, "segments").base) == [0, 1000, 2000, 3000]
+    assert trace(figure, "size").y[0] == roll_timeline.STRIP_PX + 3 + roll_timeline.BOX_PX  # from the floor of the first box
+    words = [note.text for note in figure.layout.annotations]
+    assert "written" in words and "0" in words and any("<b>size</b>" in one for one in words) and any("still open" in one for one in words)
+
+
+def test_a_long_log_is_drawn_page_by_page():
+    """14 rows at once, and a sentence that says which; a first row beyond the end is the last page's."""
+    shown, appended = written(LogConfig(segment_bytes=1000), stream(300))
+    assert roll_timeline.view(shown).below.endswith("The first 14 of 300 are drawn.")
+    later = roll_timeline.view(shown, 28, appended)
+    assert later.below.endswith("29 to 42 of 300 are drawn.") and later.rows[0].name == "28" and later.start_ms == 2800
+    assert len(roll_timeline.view(shown, 10**6).rows) == 1
+    slices = roll_timeline.slices(300)
+    assert slices[0] == (0, 13) and slices[-1] == (294, 299) and all(a[1] + 1 == b[0] for a, b in pairwise(slices))
+    figure = roll_timeline.figure(later, "light")
+    assert figure.layout.xaxis.range[0] == 2800 and len(trace(figure, "segments").y) == 14
+
+
+def test_what_was_written_is_told_in_stretches():
+    """Fast in large batches, then slow in small ones: two stretches with their own words."""
+    fast, slow = stream(600, 8000, 20), stream(200, 2000, 60)
+    slow["now_ms"] += 12_000
+    slow["base_offset"] += 600
+    appended = lanes.thin(np.concatenate([fast, slow]))
+    lane = lanes.Lane(0, START_MS, int(appended["now_ms"][-1]), 1, 0, 0, None, True, np.zeros(1, lanes.FILL))
+    view = roll_timeline.view(Lanes((lane,), LogConfig()), 0, appended)
+    assert len(view.written) == 2
+    one, two = view.written
+    assert one.bytes_per_s == pytest.approx(400_000, rel=0.02) and one.batch_bytes == 8000
+    assert two.bytes_per_s == pytest.approx(33_333, rel=0.05) and two.batch_bytes == pytest.approx(2000, rel=0.2)
+    assert one.last_ms == two.first_ms and "400 kB/s in 7.81 KiB batches" in [
+        note.text for note in roll_timeline.figure(view, "dark").layout.annotations
+    ]
+
+
+def test_nothing_to_draw():
+    """No segment, one segment without a span of time: no roll, no failure."""
+    empty = roll_timeline.view(Lanes((), LogConfig()))
+    assert empty.title == "No roll yet: nothing reached its limit" and roll_timeline.figure(empty, "light").data
+    shown, appended = written(LogConfig(), stream(1))
+    view = roll_timeline.view(shown, 0, appended)
+    assert view.end_ms > view.start_ms and roll_timeline.figure(view, "dark").layout.height == 116
+
+
+@pytest.mark.parametrize(
+    ("reason", "cause", "because", "ink"),
+    [
+        (RollReason(Cause.TIME, 60_006, 60_000, 9), "time", f"60{T}006 ms > 60{T}000 ms", "ink"),
+        (RollReason(Cause.TIME_INDEX_FULL, 24, 24, 9), "time index", "24 of 24 usable slots", "time_text"),
+        (RollReason(Cause.OFFSET_INDEX_FULL, 37, 37, 9), "offset index", "37 of 37 slots", "offset_text"),
+        (RollReason(Cause.SIZE, 500, 1000, 9), "size", "500 + 9, under other settings than today's", "log_text"),
+        (RollReason(Cause.OFFSET_OVERFLOW, 2**31, 2**31 - 1, 9), "offset range", None, "ink"),
+        (None, "not seen", None, "ink_3"),
+    ],
+)
+def test_causes_in_words(reason, cause, because, ink):
+    """Name, numbers and colour of each; where the settings do not explain it, the numbers alone."""
+    lane = lanes.Lane(0, 0, 60_000, 500, 1, 1, reason, False, np.zeros(1, lanes.FILL))
+    assert (roll_words.cause(lane), roll_words.text_ink(lane)) == (cause, ink)
+    assert because is None or roll_words.because(lane) == because
+    assert roll_words.rows(Lanes((lane,), LogConfig()))[0][3] == "1 min"
+
+
+# ---- curves
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_curves_of_the_defaults(mode):
+    """Below 1.78 kB/s a segment of 1 GiB is a week old before it is full."""
+    view = limit_curves.view(LogConfig(), Load(1000), 5000)
+    assert view.title == "Up to 1.78 kB/s time decides, above it size" and view.here[1] == pytest.approx(2**30 / 5000, rel=1e-3)
+    figure = limit_curves.figure(view, mode)
+    assert {one.name for one in figure.data} == {"lowest", "size", "time", "offset index", "time index", "here"}
+    assert trace(figure, "here").x == (5000,) and "<b>here, 5 kB/s</b>" in [note.text for note in figure.layout.annotations]
+    assert figure.layout.yaxis.ticktext[:4] == ("1 s", "1 min", "1 h", "1 d") and figure.layout.xaxis.ticktext[1] == "1 kB/s"
+    lowest = np.array(trace(figure, "lowest").y)
+    assert all((lowest <= np.array(trace(figure, name).y) + 1e-9).all() for name in ("size", "time", "offset index", "time index"))
+
+
+def test_curves_that_end_in_nothing():
+    """A time index that is always full decides at every speed; no speed, no mark; names keep apart."""
+    view = limit_curves.view(LogConfig(segment_index_bytes=12), Load(100), 0)
+    assert view.title == "Time index decides at every speed" and view.here is None
+    figure = limit_curves.figure(view, "light")
+    assert min(trace(figure, "time index").y) == 0.01 and not figure.layout.shapes
+    names = sorted(note.y for note in figure.layout.annotations if note.text.startswith("<b>"))
+    tall = limit_curves.HEIGHT - limit_curves.TOP - limit_curves.BOTTOM
+    assert len(names) == 4 and min(b - a for a, b in pairwise(names)) * tall >= limit_curves.LINE_PX - 0.01
+
+
+def test_curves_as_a_table():
+    """A row every decade and a half, the limit that decides named."""
+    rows = limit_curves.rows(limit_curves.view(LogConfig(), Load(1000), 5000))
+    assert rows[0][:2] == ("10 B/s", "time") and rows[-1][:2] == ("100 MB/s", "size") and len(rows) == 15
+    assert limit_curves.rows(limit_curves.view(LogConfig(index_interval_bytes=0), Load(100), 0))[-1][1] == "offset index"
+
+
+# ---- before and after
+
+
+def test_a_run_beside_the_run_before():
+    """Half the segment: twice the rolls, half the size each."""
+    before, now = (
+        roll_summary.summary(written(LogConfig(segment_bytes=size), stream(400))[0], {"segment.bytes": str(size)})
+        for size in (20_000, 10_000)
+    )
+    assert roll_summary.changes(before, now) == "segment.bytes 20000 → 10000"
+    rows = {name: (old, new, change) for name, old, new, change in roll_summary.rows(before, now)}
+    assert rows["Segments"] == ("20", "40", "× 2.0") and rows["Rolls by size"] == ("19", "39", "× 2.1")
+    assert rows["A segment, on average"] == ("19.5 KiB", "9.77 KiB", "−50 %") and rows["Open for, on average"] == ("2 s", "1 s", "−50 %")
+    assert roll_summary.changes(now, now) == "nothing was changed"
+    assert all(change == roll_summary.SAME for *_, change in roll_summary.rows(now, now))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [(10, 10, "="), (0, 5, "+5"), (None, 5, "–"), (5, None, "–"), (1000, 1001, "< 1 %"), (4, 3, "−25 %"), (2, 400, "× 200")],
+)
+def test_changes_in_words(old, new, words):
+    """More is × or %, less is %."""
+    assert roll_summary.change(old, new) == words
+
+
+# ---- step by step
+
+
+def test_every_step_has_its_reason():
+    """No entry, an entry of each kind, an equal timestamp, a roll, a trim, a truncation: one sentence each."""
+    shown = growth_figure.view(growth.first_segments(), "a")
+    words = dict(enumerate(shown.sentences))
+    assert words[0].endswith(f"10{T}485{T}760 and 10{T}485{T}756 B, and nothing is written in them")
+    assert words[1] == f"The segment's first batch: 0 B since the last entry, not above 4{T}096: no entry"
+    assert words[2] == f"1{T}000 B since the last entry, not above 4{T}096: no entry"
+    assert f"the offset index gets offset 59 at byte 5{T}000, the time index 22:13:20.600 at offset 59" in words[6]
+    assert words[16].endswith("The newest timestamp equals the last time entry's: maybeAppend writes nothing")
+    assert words[20].endswith(f"The counter lives in memory alone: its 3{T}000 B are forgotten")
+    assert "1 of the time index" in words[26] and "The counter was set back" in words[27]
+    assert words[34].startswith(f"By size, 24{T}000 + 1{T}000 > 24{T}000 B") and f"10{T}485{T}760 → 32" in words[35]
+
+
+def test_the_message_counts_what_it_shows():
+    """No step shows more entries than its segment has; lines and values of every step fit the card."""
+    for story in (growth.first_segments(), growth.full_time_index()):
+        message = growth_figure.message(growth_figure.view(story, "a"))
+        for step in message["steps"]:
+            seen = message["segments"][step["of"]]
+            assert (
+                step["offsets"] <= len(seen["offsets"]) and step["times"] <= len(seen["times"]) and step["batches"] <= len(seen["batches"])
+            )
+            assert len(step["values"]) == len(message["names"]) and all(0 <= line < len(message["code"]) for line in step["lines"])
+            assert step["since"] <= message["most_since"]
+        assert not any(changed for _, changed in message["steps"][0]["values"])
+
+
+def test_what_kafka_refuses_is_told():
+    """Its own words, at the end."""
+    story = growth.grow(LogConfig(segment_bytes=500), [growth.Append(100, 1, 5), growth.Append(600, 1, 6)], 0)
+    assert growth_figure.view(story, "a").sentences[-1].startswith("Kafka refuses this batch: org.apache.kafka")
+
+
+def test_steps_without_timestamps():
+    """No time entry, and a reason for it."""
+    shown = growth_figure.view(growth.grow(LogConfig(index_interval_bytes=0), [growth.Append(100, 1, -1)] * 3, 0), "a")
+    assert shown.sentences[-1].endswith("The newest timestamp is not known: maybeAppend writes nothing")
