@@ -53,7 +53,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Aged:
-    """A segment as retention sees it: LogSegment.largestTimestamp, and what that is counted by.
+    """A segment as retention sees it: LogSegment.size and largestTimestamp, and what that is counted by.
 
     timestamp_ms: the newest time; None where it is not known. counted_by: "record": one of the .log, `offset` (or in the batch that
     ends so, where its records cannot be read); "entry": the last entry of the .timeindex, at odds with the .log; "unwritten": a slot
@@ -110,17 +110,17 @@ class LogRetention:
 
 
 def aged(told: Summary, is_recovered: bool) -> Aged:
-    """A segment that was read. is_recovered: the next start reads its .log anew, so its time entries do not count."""
-    log, newest = told.segment.log, told.newest
+    """A segment that was read. is_recovered: the next start reads its .log anew: its time entries do not count, and its tail is cut."""
+    log, newest, base_offset = told.segment.log, told.newest, told.segment.base_offset
+    size_bytes = told.end_bytes if is_recovered and not told.unreadable else log.size_bytes
     if told.unreadable or ("timeindex" in told.hidden and not is_recovered):
-        return Aged(told.segment.base_offset, log.size_bytes, None, "unknown")
+        return Aged(base_offset, size_bytes, None, "unknown")
     largest = (newest[0] if newest else None) if is_recovered else told.last_time_ms
     if largest is None or largest < 0:
-        return Aged(told.segment.base_offset, log.size_bytes, log.mtime_ns // 1_000_000, "mtime")
+        return Aged(base_offset, size_bytes, log.mtime_ns // 1_000_000, "mtime")
     if newest and newest[0] == largest:
-        offset = newest[1] if told.newest_offset is None else told.newest_offset
-        return Aged(told.segment.base_offset, log.size_bytes, largest, "record", offset)
-    return Aged(told.segment.base_offset, log.size_bytes, largest, "entry" if largest else "unwritten")
+        return Aged(base_offset, size_bytes, largest, "record", newest[1] if told.newest_offset is None else told.newest_offset)
+    return Aged(base_offset, size_bytes, largest, "entry" if largest else "unwritten")
 
 
 def aged_segments(summaries: Sequence[Summary], clean: bool | None, recovery_point: int | None) -> list[Aged]:

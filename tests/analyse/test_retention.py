@@ -1,5 +1,7 @@
-"""What keeps a segment: Kafka's rules as one plain loop, and what real brokers deleted."""
+"""What keeps a segment: Kafka's rules as one plain loop, what Kafka's own log deleted, and what real brokers did."""
 
+import gzip
+import json
 from itertools import pairwise
 
 import pytest
@@ -12,6 +14,7 @@ from kafkaviz.config_def import DAY_MS
 from kafkaviz.log.broker import open_broker
 from tests.analyse.lab import Lab
 
+PLACES = ("log_start_offset", "high_watermark", "log_end_offset")
 SEGMENTS = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 60)), min_size=1, max_size=7)  # newest time, size
 
 
@@ -64,6 +67,28 @@ def test_a_pass_deletes_what_the_plain_loop_does(rows, ms, size, deletes, now_ms
         segments, by, now_ms, log_start, high_watermark
     )
     assert [one.aged for one in told.segments] == segments
+
+
+def test_a_pass_deletes_what_kafka_did(data, request):
+    """374 passes of UnifiedLog 4.3.1 over real partitions; where the directory is a sample, its segments are seen as Kafka saw them."""
+    with gzip.open(data / "retention_passes.jsonl.gz") as file:
+        passes = [json.loads(line) for line in file]
+    states, seen = set(), {}
+    for one in passes:
+        segments = [Aged(base, size, time, "record") for base, size, time in one["segments"]]
+        by = limits(one["retention_ms"], one["retention_bytes"], "delete" in one["policy"])
+        told = of_log(one["partition"], segments, by, *(one[name] for name in ("now_ms", *PLACES)))
+        assert [kept.aged.base_offset for kept in told.segments if kept.is_due] == one["deleted"], one
+        states |= {kept.state for kept in told.segments}
+        seen[one["of"], one["partition"]] = one["segments"]
+    assert states >= {"log-start", "size", "time", "until", "behind", "bytes", "unlimited", "compacted", "high-watermark"}
+    for name in ("clean", "killed", "damaged"):
+        found = {log.partition: log.segments for log in health.check(request.getfixturevalue(name)).retention}
+        known = {partition: rows for (of, partition), rows in seen.items() if of.endswith(f"-{name}") and partition in found}
+        assert len(known) >= 3
+        for partition, rows in known.items():
+            mine = [[one.aged.base_offset, one.aged.size_bytes, one.aged.timestamp_ms] for one in found[partition]]
+            assert mine == rows, partition
 
 
 @given(SEGMENTS, st.integers(0, 40))

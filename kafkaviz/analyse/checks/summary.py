@@ -83,6 +83,7 @@ class Summary:
     first_offset: int | None = None
     last_offset: int | None = None
     end_offset: int | None = None  # one past the last batch as its header says, believed or not: that is how a broker finds its end
+    end_bytes: int = 0  # where its last batch ends
     newest: tuple[int, int, int] | None = None
     newest_offset: int | None = None  # of the first record that has that time; None where its batch does not tell
     gaps: list[Gap] = field(default_factory=list)
@@ -205,6 +206,7 @@ class Watch:
         told.entries, told.time_entries = len(entries.entries), len(times.entries)
         told.steps, told.stable_begins = self._transactions.steps(), self._transactions.stable_begins
         told.unsound = bool(reading.unsound_offsets or reading.breaks)
+        told.end_bytes = reading.end_bytes
         told.newest_offset = _newest_offset(self._segment, told.newest)
         if self._segment.timeindex is not None and times.slots:
             believed = times.unwritten and not (self._facts.clean is False and self._segment.state == "active")
