@@ -12,7 +12,7 @@ from kafkaviz import units
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import fault_bars, layout_bars, page_faults, tail_pages
 from kafkaviz.figures.page_faults import PLAIN, WARM
-from kafkaviz.search import exercise
+from kafkaviz.search import exercise, layouts
 from kafkaviz.search.exercise import BASE, NO_ANSWER, POPULAR, RIGHT, Checked, NoRule
 from kafkaviz.search.pages import Growth, Memory, Readers, Replay, Stretch
 from kafkaviz.ui import page_caches as lab
@@ -60,7 +60,7 @@ def sections(place: Place) -> None:
     left, right = st.columns(HALF, gap=20)
     with left:
         turnovers(wanted)
-    with right:
+    with right, st.container(gap=None):
         as_told()
     st.space(32)
     who_is_protected(wanted)
@@ -183,7 +183,10 @@ def example() -> None:
     with st.container(key="kv_fig_example"):
         head, control = st.columns((0.66, 0.34), gap=24, vertical_alignment="bottom")
         count = whole_number(state.ENTRIES, FIRST_N, LAST_N)
-        entries = control.slider("Entries", FIRST_N, LAST_N, count, key=state.ENTRIES, bind="query-params")
+        now = int(st.session_state.get(state.ENTRIES) or state.number(st.query_params.get(state.ENTRIES)) or count)
+        page, before = divmod(now - 1, layouts.A_PAGE)
+        label = f"Entries, {units.group(before + 1)} of them in page {page}"
+        entries = control.slider(label, FIRST_N, LAST_N, count, key=state.ENTRIES, bind="query-params")
         shown = tail_pages.view(entries)
         with head:
             parts.figure_head(shown.title, shown.below)
@@ -230,7 +233,7 @@ def told_row(one: Stretch) -> str:
     sizes = units.group(one.first) if one.first == one.last else f"{units.group(one.first)}–{units.group(one.last)}"
     told, plain, warm = (" ".join(map(str, pages or ())) for pages in (one.told, one.plain, one.warm))
     said = parts.mono(told) if one.as_told else f'<s class="kv-fnt">{parts.mono(told)}</s>'
-    mark = " ✓" if one.as_told else ""
+    mark = "&ensp;✓" if one.as_told else ""
     return f"<tr><td>{sizes}</td><td>{said}</td><td><b>{parts.mono(plain)}</b>{mark}</td><td>{parts.mono(warm)}</td></tr>"
 
 

@@ -131,13 +131,13 @@ def index_title(search: IndexSearch, probes: int, pages: int, all_pages: int, ov
     return f"{count(probes, 'probe')}; {group(left[1] - left[0] + 1) if left else 'none'} of {entries} slots left"
 
 
-def index_hint(search: IndexSearch) -> str:
-    """Where the warm section lies."""
+def index_hint(search: IndexSearch, warm_slots: int) -> str:
+    """Where the warm section lies; warm_slots: W, the entries behind its first one."""
     found = search.found
     if found.warm_from_slot is None:
         return "Plain search: every probe may land anywhere in the file." if found.entries else ""
     if found.warm_from_slot == 0:
-        return "The whole index fits in the warm section."
+        return f"The whole index fits in the warm section (up to {group(warm_slots + 1)} entries)."
     warm = found.entries - found.warm_from_slot
     return f"Warm section: the last {group(warm)} entries, slots {group(found.warm_from_slot)} to {group(found.entries - 1)}."
 

@@ -93,7 +93,7 @@ def figure(shown: HistogramView, mode: str) -> "go.Figure":
     if shown.mine is not None:
         at, beside = middles[shown.mine], shown.outline[shown.mine] if shown.outline else 0
         chart.add_annotation(
-            x=at, y=max(beside, shown.shares[shown.mine]), yshift=9, text="this target", showarrow=False,
+            x=at, y=max(beside, shown.shares[shown.mine]), yshift=9, text="<b>this target</b>", showarrow=False,
             font={"size": 12, "color": colour["ink"]},
             xanchor="left" if shown.mine == 0 and len(middles) > 2 else "right" if shown.mine == len(middles) - 1 > 1 else "center",
         )  # fmt: skip
@@ -103,7 +103,8 @@ def figure(shown: HistogramView, mode: str) -> "go.Figure":
 def _across(shown: HistogramView, middles: list[float], labels: list[str]) -> dict:
     step = max(1, -(-len(middles) // 16))
     title = {"text": f"{NAMES[shown.what][0]}s", "standoff": 4, "font": {"size": 12}}
-    return {"tickvals": middles[::step], "ticktext": labels[::step], "showgrid": False, "fixedrange": True, "title": title}
+    words = [f"<b>{label}</b>" if place == shown.mine else label for place, label in enumerate(labels)]
+    return {"tickvals": middles[::step], "ticktext": words[::step], "showgrid": False, "fixedrange": True, "title": title}
 
 
 def _upward(most: float) -> dict:

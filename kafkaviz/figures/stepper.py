@@ -374,7 +374,7 @@ def _sent_search(shown: SearchView) -> dict:
         "warm_from": found.warm_from_slot,
         "slot": found.slot,
         "target": text_of(kind, found.target),
-        "hint": lookup_words.index_hint(shown.search),
+        "hint": lookup_words.index_hint(shown.search, shown.warm_slots),
         "rows": [one._asdict() for one in shown.rows],
         "cells": shown.cells,
         "code_title": f"Search, {kind} index, {ENTRY_BYTES[kind]}-byte entries" + ("" if is_plain else f", W = {group(shown.warm_slots)}"),

@@ -40,7 +40,7 @@ def test_the_figure_draws_the_view(mode):
     shown = probe_histogram.view(costs([0, 3, 5, 2]), costs([0, 0, 4, 6]), "probes", 2, "offset")
     chart = probe_histogram.figure(shown, mode)
     assert list(chart.data[0].y) == [0.3, 0.5, 0.2] and len(chart.layout.shapes) == 2
-    assert len(set(chart.data[0].marker.color)) == 2 and chart.layout.annotations[0].text == "this target"
+    assert len(set(chart.data[0].marker.color)) == 2 and chart.layout.annotations[0].text == "<b>this target</b>"
 
 
 def test_nothing_to_draw():

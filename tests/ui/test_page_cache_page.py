@@ -49,7 +49,7 @@ def test_the_page_as_it_opens():
     assert "8 faults while the index grows to 40 pages" in text and "No fault: three pages at most, always the newest" in text
     assert "At 6\u202f901 entries a plain tail lookup touches pages 0, 6, 10, 11, 12, 13" in text
     assert "Plain search: up to 4.9 faults a page. Warm section: none" in text
-    assert "<td>6\u202f437–6\u202f656</td>" in text and text.count(" ✓</td>") == 2 and text.count("<s class") == 4
+    assert "<td>6\u202f437–6\u202f656</td>" in text and text.count("&ensp;✓</td>") == 2 and text.count("<s class") == 4
     assert '<td>none</td><td class="r">4.96</td><td class="r">0</td><td class="r">–</td>' in text
     assert "Interpolation needs the fewest probes" in text and "Wrong for 7 of 16 targets" in text
     assert len(at.get("plotly_chart")) == 5
