@@ -168,7 +168,7 @@ def own_workload() -> Workload | None:
     if state.OWN_TEXT not in st.session_state:
         st.session_state[state.OWN_TEXT] = lab.own_text(next(iter(lab.workloads().values())))
     with st.expander("Your workload, as TOML", expanded=True):
-        text = st.text_area("Workload", key=state.OWN_TEXT, height=260, label_visibility="collapsed")
+        text = st.text_area("Workload", key=state.OWN_TEXT, height=260, label_visibility="collapsed", on_change=settings_anew)
         st.html('<p class="kv-sm kv-fnt">Ctrl + Enter takes it over. The same file works with kafkaviz simulate.</p>')
     try:
         return lab.own(text)

@@ -1,0 +1,200 @@
+"""The Rolls page without a browser: its findings in words, what its settings change, what cannot work, and what it gives away."""
+
+import io
+import tarfile
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from kafkaviz.log.broker import open_broker
+from kafkaviz.simulate.workload import to_toml
+from kafkaviz.ui import rolls as lab
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 60
+T = "\u202f"
+SMALL = """
+topic = "small"
+[settings]
+"segment.bytes" = 1048576
+"segment.ms" = 60000
+[[phase]]
+duration = "30s"
+bytes_per_s = 100000
+batch_bytes = 4096
+"""
+
+
+@pytest.fixture(autouse=True)
+def nothing_cached(starts) -> None:
+    """No Spark, and nothing kept from the test before."""
+    st.cache_resource.clear()
+
+
+def page(**query: str) -> AppTest:
+    """The page at this address, without an error."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
+    at.run()
+    for name, value in query.items():
+        at.query_params[name] = value
+    at.switch_page(str(ROOT / "pages" / "rolls.py")).run()
+    return fine(at)
+
+
+def fine(at: AppTest) -> AppTest:
+    """The same, without an error."""
+    assert [error.message for error in at.exception] == []
+    return at
+
+
+def html(at: AppTest) -> str:
+    """All HTML of the page but its stylesheet."""
+    return "\n".join(one.proto.body for one in at.get("html") if not one.proto.body.startswith("<style>"))
+
+
+def moved(at: AppTest, label: str, value: str) -> AppTest:
+    """A slider put somewhere else."""
+    next(one for one in at.select_slider if one.label == label).set_value(value).run()
+    return fine(at)
+
+
+def pressed(at: AppTest, key: str) -> AppTest:
+    """A button pressed."""
+    next(one for one in at.button if one.key == key).click().run()
+    return fine(at)
+
+
+def test_the_page_as_it_opens():
+    """A day in ten minutes: three causes, the curves, every roll, the stepper."""
+    at = page()
+    text = html(at)
+    assert "<h1>Rolls</h1>" in text and "is the active segment full, too old, or out of index slots?" in text
+    assert "16 rolls: 5 by size, 3 by time, 8 by time index" in text and "The first 14 of 17 are drawn." in text
+    assert "time decides, above it time index" in text and "Every roll and what tripped it" in text
+    assert f"2{T}729 of 2{T}729 usable slots" in text and text.count("> 16\u202f777\u202f216 B".replace(">", "&gt;")) == 5
+    assert len(at.get("plotly_chart")) == 2 and "This is the first run" in text
+    assert {one.label: one.value for one in at.select_slider}["segment.bytes"] == "16 MiB"
+
+
+def test_a_slider_changes_the_run_and_is_compared():
+    """The run before stands beside the new one; one that is kept stays there."""
+    at = moved(page(), "segment.ms", "30 s")
+    text = html(at)
+    assert "segment.ms 1 min → 30 s" in text and "<td>Segments</td>" in text and '<th class="r">Before</th>' in text
+    pressed(at, "kv_pin")
+    assert "This run is kept" in html(at)
+    at = moved(moved(at, "segment.ms", "10 s"), "segment.bytes", "8 MiB")
+    text = html(at)
+    assert "segment.bytes 16 MiB → 8 MiB, segment.ms 30 s → 10 s" in text and '<th class="r">Kept</th>' in text
+    pressed(at, "kv_unpin")
+    assert '<th class="r">Before</th>' in html(moved(at, "segment.bytes", "4 MiB"))
+
+
+def test_the_address_brings_a_run_back():
+    """Workload, settings, the rows that are drawn, the story."""
+    at = page(workload="Steady 400 kB/s", size="4 MiB", room="8 KiB", speed="half", **{"from": "15–28"}, story="A full time index")
+    text = html(at)
+    assert "15 to 28 of" in text and "Batches of one record, 119 B" in text
+    assert {one.label: one.value for one in at.select_slider}["Throughput"] == "half"
+
+
+def test_an_odd_address_is_passed_over():
+    """What is no choice is none."""
+    at = page(workload="<b>", size="3 apples", of="nowhere-0", speed="-1", step="x", story="?", **{"from": "99"})
+    assert "16 rolls: 5 by size" in html(at)
+
+
+@pytest.mark.parametrize(
+    ("room", "words", "why"),
+    [
+        ("8 B", "No log can be opened: an index file without room for one entry cannot be made", "Invalid max index size: 8"),
+        ("12 B", "A roll at every append", "that slot is kept for the end of the segment"),
+    ],
+)
+def test_an_index_that_cannot_work_is_explained(room, words, why):
+    """In its place, the stepper below still there."""
+    at = page(workload="Steady 400 kB/s", room=room)
+    assert words in html(at) and why in html(at) and "Append by append" in html(at)
+    if room == "12 B":
+        assert f"1{T}023 rolls: 1{T}023 by time index" in html(at) and "batches in 1\u202f024 segments" in html(at)
+
+
+def test_a_batch_larger_than_its_segment_is_explained():
+    """Kafka's own words; nothing else is drawn, where it is the first."""
+    at = page(workload="Steady 400 kB/s", size="4 KiB")
+    text = html(at)
+    assert "Kafka refuses a batch of this workload" in text and "RecordBatchTooLargeException" in text and "A toy size" in text
+    assert "<h1>Rolls</h1>" in text and not at.get("plotly_chart")
+
+
+def test_every_workload_runs():
+    """Each comes with its own settings and opens without an error."""
+    at = page()
+    for name in lab.workloads():
+        next(one for one in at.selectbox if one.label == "Workload").select(name).run()
+        fine(at)
+        assert "roll" in html(at), name
+
+
+def test_a_workload_of_ones_own():
+    """Written as TOML; what is wrong with it is said with its key."""
+    at = page(workload=lab.OWN)
+    at.text_area[0].set_value(SMALL).run()
+    assert "2 rolls: 2 by size" in html(fine(at))
+    at.text_area[0].set_value(SMALL.replace('"30s"', '"soon"')).run()
+    assert "This is no workload yet" in html(fine(at)) and "duration" in html(at)
+    assert lab.own(to_toml(lab.own(SMALL))) == lab.own(SMALL)
+
+
+def test_a_partition_on_disk():
+    """Its rolls, its settings and where each was found."""
+    text = html(page(tp="tiny-index-0", of="tiny-index-0"))
+    assert "29 segments of tiny-index-0, as they were found. Causes are inferred from what is on disk." in text
+    assert "28 rolls: 28 by time index" in text and "24 of 24 usable slots" in text
+    assert "<b>300 B</b>" in text and "from the topic settings" in text and "29 segments on disk" in text
+    text = html(page(tp="heartbeat-0", of="heartbeat-0"))
+    assert "3 rolls: 3 by size" in text and f"inferred, 1{T}048{T}527–1{T}048{T}587" in text
+
+
+def test_a_partition_without_a_record():
+    """A sentence, not an empty figure."""
+    at = page(tp="empty-room-1", of="empty-room-1")
+    assert "No record, no roll" in html(at) and not at.get("plotly_chart")
+
+
+def test_a_directory_that_is_not_there():
+    """The simulated log needs none."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
+    at.query_params["dir"] = "/nowhere"
+    at.run()
+    at.switch_page(str(ROOT / "pages" / "rolls.py")).run()
+    assert "16 rolls: 5 by size" in html(fine(at))
+
+
+def test_the_archive_opens_like_any_directory(tmp_path):
+    """The same segments and rolls as the page shows, with every record in them."""
+    of = lab.own(SMALL)
+    config = lab.config_of(of, {})
+    data = lab.archive(of, config)
+    (tmp_path / "small.tar.gz").write_bytes(data)
+    partition = open_broker(tmp_path / "small.tar.gz").partition("small-0")
+    shown = lab.simulated(of, config).lanes
+    assert [one.base_offset for one in partition.live] == [lane.base_offset for lane in shown.lanes]
+    for segment, lane in zip(partition.live, shown.lanes, strict=True):
+        batches = segment.batches()
+        assert batches["size_bytes"].sum() == lane.log_bytes and len(segment.offset_index) == lane.offset_entries
+        assert len(segment.records(int(batches["position"][-1]))) == batches["record_count"][-1]
+    with tarfile.open(fileobj=io.BytesIO(data)) as packed:
+        assert f"small/small-0/{0:020d}.timeindex" in packed.getnames()
+
+
+def test_throughput_and_batch_size_change_the_stream():
+    """Half the speed is half the bytes of the same time; one record a batch is many batches."""
+    of = lab.own(SMALL)
+    whole = lab.simulated(of, lab.config_of(of, {}))
+    half = lab.simulated(lab.changed(of, "half", lab.AS_IT_IS), lab.config_of(of, {}))
+    single = lab.simulated(lab.changed(of, lab.AS_IT_IS, "one record"), lab.config_of(of, {}))
+    assert half.lanes.log_bytes == pytest.approx(whole.lanes.log_bytes / 2, rel=0.01)
+    assert single.load.records_a_batch == 1 and len(single.appended) > 10 * len(whole.appended)
