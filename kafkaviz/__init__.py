@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kafkaviz.analyse.health import Finding, Health, check
     from kafkaviz.analyse.lookups import lookup
+    from kafkaviz.analyse.sweep import sweep
     from kafkaviz.errors import CannotOpen, CorruptFile, KafkavizError
     from kafkaviz.log.broker import Broker, open_broker
     from kafkaviz.log.partition import Partition
@@ -29,14 +30,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Broker", "CannotOpen", "CorruptFile", "Finding", "Health", "KafkavizError", "Partition", "Segment", "Simulated", "check", "lookup",
-    "open_broker", "simulate",
+    "open_broker", "simulate", "sweep",
 ]  # fmt: skip
 
 _ROOMS = {
     "CannotOpen": "errors", "CorruptFile": "errors", "KafkavizError": "errors",
     "Broker": "log.broker", "open_broker": "log.broker", "Partition": "log.partition", "Segment": "log.segment",
     "Finding": "analyse.finding", "Health": "analyse.health", "check": "analyse.health",
-    "lookup": "analyse.lookups",
+    "lookup": "analyse.lookups", "sweep": "analyse.sweep",
     "Simulated": "simulate.simulation", "simulate": "simulate",
 }  # fmt: skip
 
