@@ -66,8 +66,8 @@ def steps(restart: Restart | None) -> Table | None:
     rows = [row for key in sorted(groups) for row in _rows(groups[key])]
     own = sum(len(_rows(groups[key])) for key in groups if not key[0])  # the others every start may do
     files = len({one.file or one.partition for one in restart.steps})
-    doing = "does" if restart.starts else "does before it fails"
-    title = f"What the start {doing}, step by step: {units.group(len(restart.steps))} steps, {units.group(files)} files"
+    doing = "the start does" if restart.starts else "the start does before it fails"
+    title = f"What {doing if own else 'every start does'}, step by step: {_many(len(restart.steps), 'step')}, {_many(files, 'file')}"
     sent = tuple(rows[:SENT])
     return Table("steps", title, (), ("Step", "Where", "What", "Why"), (1,), sent, min(own or SHOWN, SHOWN), len(rows) - len(sent))
 
@@ -128,7 +128,7 @@ def _bases(logs: Sequence[LogRetention]) -> tuple[str, ...]:
         words = retention.basis(log) if log.limits.deletes else "compacted, so no limit counts"
         counts[words] = counts.get(words, 0) + 1
     common = sorted(counts.items(), key=lambda one: -one[1])
-    told = [f"{units.group(count)} {'log' if count == 1 else 'logs'}: {words}" for words, count in common[:3]]
+    told = [f"{_many(count, 'log')}: {words}" for words, count in common[:3]]
     rest = sum(count for _, count in common[3:])
     more = [f"{units.group(rest)} more by settings of their own: see the report"] if rest else []
     guessed = any(log.limits.deletes and log.limits.ms_source.startswith("default") for log in logs)
@@ -161,6 +161,10 @@ def _short(name: str) -> str:
     if slash and len(stem) == 20 and stem.isdigit():
         name = f"{directory}/{int(stem)}{dot}{suffix}"
     return name if len(name) <= SHORT_NAME else f"{name[: SHORT_NAME // 2]}…{name[-SHORT_NAME // 2 :]}"
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{units.group(count)} {noun}{'' if count == 1 else 's'}"
 
 
 def _sentence(words: str) -> str:

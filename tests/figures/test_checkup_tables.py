@@ -36,6 +36,7 @@ def test_many_alike_are_one_row():
     assert [row.cells[1] for row in shown.rows] == ["x-0/7.index", "4 files in 4 topic-partitions"]
     assert [row.is_one for row in shown.rows] == [True, False] and "t-3" in shown.rows[1].hover[1]
     within = tables.steps(started(*(step("t-0", "delete", "leftover-deleted", f"{number}.log", size_bytes=10) for number in range(4))))
+    assert within.title == "What every start does, step by step: 4 steps, 4 files"
     assert within.rows[0].cells[:3] == ("Deletes", "4 files in t-0", "40 B") and within.shown == tables.SHOWN
 
 

@@ -131,3 +131,10 @@ def test_the_tables_show_more_when_asked(findings):
     assert findings.locator(".keeping .figt").inner_text().startswith("Retention at 2026-11-21 ")
     findings.locator(".keeping td a", has_text="metrics-0 1\u202f201").click()
     findings.wait_for_url("**/segment?*segment=1201*")
+
+
+def test_a_partition_without_findings_says_so(page, server, clean):
+    """No empty list; what keeps its segments is told all the same."""
+    page.goto(f"{server}/health?dir={clean}/orders-0")
+    page.locator(".flt", has_text="nothing was found").wait_for(timeout=90_000)
+    assert not page.locator(".fl").is_visible() and page.locator(".keeping tbody tr").count() == 3

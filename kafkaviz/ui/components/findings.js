@@ -85,6 +85,7 @@ function table(m, place, t, all = false) {
 
 function filters(m) {
   const counts = m.data.counts, count = kind => kind === 'all' ? Object.values(counts).reduce((sum, one) => sum + one, 0) : counts[kind] ?? 0;
+  if (!m.data.items.length) return m.$('flt').replaceChildren(sev('ok'), H('span', {}, 'Every batch, record and index entry was read, and nothing was found'));
   m.$('flt').replaceChildren(...Object.entries(NAMES).filter(([kind]) => count(kind)).map(([kind, name]) => {
     const button = H('button', { class: 'chip', type: 'button', 'aria-pressed': String(kind === m.only) }, kind === 'all' ? null : sev(kind), name, H('small', {}, grp(count(kind))));
     button.onclick = () => { m.only = kind; m.member = 0; if (!listed(m).some(one => one.key === m.chosen)) m.chosen = listed(m)[0]?.key; write(m); filters(m); list(m); detail(m); };
