@@ -116,7 +116,7 @@ def check_stream(workload: Workload, config: LogConfig, of) -> tuple[np.ndarray,
         times = [one.timestamp_ms for one in found]
         assert max(times) == row["max_timestamp_ms"]
         if not int(row["attributes"]) & (batch.LOG_APPEND_TIME | batch.CODEC_MASK):
-            assert times[int(row["deep_offset"] - row["base_offset"])] == max(times)
+            assert times.index(max(times)) == row["deep_offset"] - row["base_offset"]
             assert times[0] == row["base_timestamp_ms"]
         else:
             assert row["deep_offset"] == row["last_offset"]
@@ -234,6 +234,17 @@ def test_timestamps_may_be_of_another_clock():
     off = late["max_timestamp_ms"] - late["now_ms"]
     assert set(off.tolist()) == {0, -60_000, 90, -59_910}
     assert (off < 0).mean() == pytest.approx(0.25, abs=0.07)
+
+
+def test_the_deep_offset_is_that_of_the_first_record_with_the_largest_time():
+    """Of what is not compressed; records with late ones among them, and several within a millisecond."""
+    rows, data = made(replace(EVERYTHING, rate=20_000))
+    rows, found = rows[rows["marker"] == NO_MARKER], [one for one in records(rows, data) if one[0].sequence is not None]
+    times = [[one.timestamp_ms for one in batch_] for batch_ in found]
+    assert [one.index(max(one)) for one in times] == (rows["deep_offset"] - rows["base_offset"]).tolist()
+    assert any(one.index(max(one)) < len(one) - 1 for one in times)
+    packed, _ = made(replace(EVERYTHING, codec="lz4"))
+    assert (packed["deep_offset"] == packed["last_offset"]).all()
 
 
 def test_log_append_time_is_the_brokers_clock():
