@@ -65,7 +65,7 @@ def of_place(place: Place, sets: dict[str, str]) -> None:
         source = lookups.of_place(place)
     except KafkavizError as fault:
         return damaged(fault)
-    show(source, sets, lookups.assumed(place).text)
+    show(source, sets, lookups.assumed(place).text, place)
 
 
 def typed() -> Source:
@@ -83,7 +83,7 @@ DEFAULT_KEYS = "6 14 22 26 31 40 47 55 58 66 71 80"
 # ---- the page
 
 
-def show(source: Source, sets: dict[str, str], assumed: str) -> None:
+def show(source: Source, sets: dict[str, str], assumed: str, place: Place | None = None) -> None:
     """Controls, stepper, comparison and distribution. assumed: the release that searches unless another is chosen."""
     head(source)
     by, of = controls(source, sets, assumed)
@@ -98,6 +98,8 @@ def show(source: Source, sets: dict[str, str], assumed: str) -> None:
     key = f"{source.key}|{by}|{target}|{of}|{isolation}"
     shown = stepper.view(found)
     components.stepper(stepper.message(shown, found, key), lambda: take_slot(key, found, by))
+    if place and found.found.record:
+        onward(place, found)
     if found.found.searches:
         below(source, found, OFFSET if found.special else by, of, key)
     if by == TIMESTAMP and not found.special:
@@ -324,6 +326,17 @@ def why(source: Source, found: Made, of: SearchProfile) -> None:
         st.html("".join(f"<p>{parts.escape(note)}</p>" for note in shown.notes) or "<p>The record closest in time is the same one.</p>")
     st.space(8)
     rows_of(("Segment", "Offsets", "Newest records of its batches (UTC)", "Largest timestamp, by", "Fate"), shown.rows)
+
+
+def onward(place: Place, found: Made) -> None:
+    """From the record that was found to its batch on the Segment page."""
+    record = found.found.record
+    offset, position = units.group(record.offset), units.group(record.batch_position)
+    label = f"Offset {offset} in segment {units.file_stem(record.segment)}, batch at byte {position}"
+    address = state.address(place.directory, place.partition.directory, record.segment, record.offset)
+    st.space(8)
+    with st.container(key="kv_onward"):
+        st.page_link("pages/segment.py", label=label, icon=":material/straighten:", query_params=address)
 
 
 def rows_of(heads: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "") -> None:

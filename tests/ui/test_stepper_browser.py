@@ -165,6 +165,22 @@ def test_from_the_segment_page(page, server):
     assert "/lookup" in page.url
 
 
+def test_from_a_time_to_the_bytes_by_clicks(page, server):
+    """Both indexes, the batch, its record, why no other segment; and on to that batch on the Segment page."""
+    opened(page, server, "tp=orders-0")
+    page.get_by_role("radio", name="Timestamp").click()
+    page.wait_for_url("**by=timestamp**")
+    page.locator(".say", has_text="the first whose largest timestamp is not older than the target").wait_for()
+    page.locator(".last").click()
+    found = re.search(r"is offset ([\d\u202f]+): that is the answer", said(page)).group(1)
+    assert page.locator(".rec .hit b").inner_text().startswith(found)
+    fates = page.locator(".kv-tbl").filter(has_text="Fate").locator("td:last-child").all_inner_texts()
+    assert fates == ["searched", "not looked at", "not looked at"]
+    page.get_by_role("link", name=f"Offset {found} in segment").click()
+    page.get_by_role("heading", level=1).filter(has_text="orders-0").or_(page.locator("h1")).first.wait_for()
+    page.wait_for_url(f"**/segment**pin={found.replace(T, '')}**")
+
+
 def test_a_segment_in_the_dark(browser, server):
     """The other theme, narrow: nothing is clipped at 1280 px, nor at 1440."""
     for width in (1280, 1440):
