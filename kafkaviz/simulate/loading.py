@@ -52,6 +52,7 @@ class Loading:
         self._bases: list[int] = []
         self._next_offsets: dict[int, int] = {}  # of the segments whose end is known
         self._snapshots, self._epochs = SnapshotFiles({}), LeaderEpochs()
+        self.are_producers_unread = False  # after run(): the snapshots that were written are empty, whatever the batches say
 
     def run(self) -> tuple[Step, ...]:
         """What the load does, in its order; the snapshots last. One step is "fail" where it does not end well."""
@@ -254,6 +255,7 @@ class Loading:
         end, log_start = self.log_end_offset(), max(self._log.log_start_offset, self._bases[0])
         remove_strays(self._snapshots, self._bases)
         state.rebuild(self._bases, log_start, end, self._clean, self._replay)
+        self.are_producers_unread = state.is_unread
 
     def _start_anew_if_needed(self, state: ProducerState) -> None:
         start = self._log.log_start_offset

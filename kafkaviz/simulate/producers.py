@@ -52,7 +52,7 @@ class ProducerState:
     """The state of one log's producers up to an offset, built from the latest snapshot below it and the batches behind that."""
 
     def __init__(self, files: SnapshotFiles) -> None:
-        self._files, self.transactions = files, OpenTransactions()
+        self._files, self.transactions, self.is_unread = files, OpenTransactions(), False
         self._end_offset = self._snapshot_offset = 0
 
     def start_at(self, offset: int) -> None:
@@ -74,6 +74,7 @@ class ProducerState:
         """
         snapshot_at = {*bases[-2:], offset}
         if clean and not self._files.known:
+            self.is_unread = True
             for known in sorted(snapshot_at):
                 self.end(known)
             return

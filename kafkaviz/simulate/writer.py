@@ -9,6 +9,7 @@ is opened: the bytes of the .log files go where log_bytes.LogBytes puts them, th
     [segment.rolled for segment in log.segments]    # why each but the last was rolled
 """
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 import numpy as np
@@ -294,7 +295,7 @@ class Log:
         for segment in self.segments:
             if segment.base_offset in recovered:
                 segment.know_largest(recovered[segment.base_offset])
-        self._load_producers(loading, before)
+        self._load_producers(loading, before, recovered)
         self.events.append(Event("restart", self.active.base_offset, now_ms))
 
     def _load(self, loading: Loading, now_ms: int) -> None:
@@ -317,11 +318,15 @@ class Log:
         self.active.make_room(self.config)
         self.log_start_offset = max(self.log_start_offset, self.segments[0].base_offset)
 
-    def _load_producers(self, loading: Loading, before: dict[int, bytes]) -> None:
+    def _load_producers(self, loading: Loading, before: dict[int, bytes], recovered: Container[int]) -> None:
         """The snapshots that a load leaves: those it wrote anew, and those that were there."""
         self.snapshots, written = {}, loading.written_snapshots()
         for offset in loading.snapshots():
-            self.snapshots[offset] = self._producers_at(offset).snapshot() if offset in written else before[offset]
+            if offset not in written:
+                self.snapshots[offset] = before[offset]
+            else:
+                table = ProducerTable() if loading.are_producers_unread else self._producers_at(offset, recovered)
+                self.snapshots[offset] = table.snapshot()
         self._snapshot_offset = max(self.snapshots, default=self.log_start_offset)
         self.producers = self._producers_at(self.log_end_offset)
         self.epochs = LeaderEpochs(loading.leader_epochs())
@@ -333,16 +338,21 @@ class Log:
         self.producers = self._producers_at(end)
         self._take_snapshot(end)
 
-    def _producers_at(self, offset: int) -> ProducerTable:
-        """The state below an offset."""
-        start = max((one for one in self.snapshots if one <= offset), default=self.log_start_offset)
-        table = ProducerTable(self.snapshots.get(start))
+    def _producers_at(self, offset: int, recovered: Container[int] = ()) -> ProducerTable:
+        """The state below an offset. recovered: segments that were gone through whole, from below the log start on."""
+        base_offset = max((segment.base_offset for segment in self.segments if segment.base_offset < offset), default=None)
+        if base_offset in recovered:
+            start, table = base_offset, self._producers_at(base_offset)
+        else:
+            start = max((one for one in self.snapshots if one <= offset), default=self.log_start_offset)
+            table = ProducerTable(self.snapshots.get(start))
         for segment, following in zip(self.segments, [*self.segments[1:], None], strict=True):
             if segment.base_offset < offset and (following is None or following.base_offset > start):
                 log = self.logs.stored(segment.base_offset)
                 with log.opened() as read:
                     for batches in Walk(read, 0, log.size_bytes):
                         table.take(batches[(batches["base_offset"] >= start) & (batches["last_offset"] < offset)], read)
+        table.transactions.take_aborted()  # they are in the indexes already
         return table
 
     def _keep(self, base_offset: int, left: StoredFile | None) -> None:

@@ -47,10 +47,10 @@ def v2(base_offset: int, records: list[Record], base_ms: int, *, packed: str = "
     return header.tobytes() + stored
 
 
-def marker(offset: int, now_ms: int, commits: bool, by: Producer) -> bytes:
+def marker(offset: int, now_ms: int, commits: bool, by: Producer, append_ms: int | None = None) -> bytes:
     """The batch that ends a transaction (EndTransactionMarker)."""
     end = Producer(by.producer_id, by.epoch, -1, True)
-    return v2(offset, [Record(0, 0, bytes([0, 0, 0, commits]), MARKER_VALUE)], now_ms, by=end, control=True)
+    return v2(offset, [Record(0, 0, bytes([0, 0, 0, commits]), MARKER_VALUE)], now_ms, append_ms=append_ms, by=end, control=True)
 
 
 def message(magic: int, offset: int, key: bytes | None, value: bytes, timestamp_ms: int, append_ms: int | None = None) -> bytes:

@@ -44,6 +44,8 @@ class Compared(Replay):
         for one, segment in zip(told["segments"], self.log.segments, strict=False):
             found = None if segment.txnindex is None else segment.txnindex.hex()
             self.same(f"{where} {one['base']} txnindex", one.get("txnindex"), found)
+        if "message.format.version" in self.history["settings"]:
+            return  # below 0.11 no producer is known: 3.9.0 takes empty snapshots, and does not take them away when it truncates
         snapshots = {f"{file_stem(offset)}.snapshot": data.hex() for offset, data in self.log.snapshots.items()}
         self.same(f"{where} snapshots", told["snapshots"], snapshots)
 

@@ -23,7 +23,7 @@ from tests.simulate.replay_vectors import incoming
 from tests.simulate.replay_vectors import settings as typed
 
 WORKLOAD_EVERY = 5
-MOST_BATCHES, MOST_BYTES = 400, 1_000_000
+MOST_BATCHES, MOST_BYTES = 250, 500_000
 START_MS = 1_700_000_000_000
 NEVER = 2**63 - 1
 WEEK_MS = 604_800_000
@@ -31,6 +31,7 @@ ENDS_A_HISTORY = ("IllegalArgumentException", "LogSegmentOffsetOverflowException
 OTHER_STEPS = ("restart", "crash", "truncateTo", "deleteRecords")
 CODECS = ("none", "none", "none", "gzip", "snappy", "lz4", "zstd")
 TIMES = ("steady", "steady", "steady", "backwards", "constant", "none", "from zero", "future")
+RECENT = ("steady", "backwards", "constant", "future")  # a load forgets a producer that was last heard of a day ago
 
 
 def history(seed: int, release: str) -> dict:
@@ -67,11 +68,12 @@ class _Drawn:
         self.draw, self.release = draw, release
         self.is_leader = draw.random() < 0.6
         self.magic = 2 if release != "3.9.0" or draw.random() < 0.6 else draw.choice([0, 1, 1])
+        self.size_name = "segment.bytes" if release == "3.9.0" else "internal.segment.bytes"  # which has no least
         self.settings = self._settings()
         self.now_ms, self.start_offset = START_MS, draw.choice([0, 0, draw.randrange(1, 10**6), 2**40])
         self.times, self.codec = draw.choice(TIMES), draw.choice(CODECS)
         self.value_bytes = draw.choice([10, 100, 100, 1000])
-        self.has_producers = self.magic == 2 and draw.random() < 0.4
+        self.has_producers = self.magic == 2 and self.times in RECENT and draw.random() < 0.5
         self.producers: dict[int, Producer] = {}
         self.next_producer_id = 1000
         self.steps: list[dict] = []
@@ -86,7 +88,7 @@ class _Drawn:
 
     def of_workload(self, name: str) -> dict:
         """The first batches of a workload that comes along, one after another into a log of these settings."""
-        self.settings |= {"cleanup.policy": "delete", "max.message.bytes": 10**8}
+        self.settings |= {"cleanup.policy": "delete", "max.message.bytes": 10**8, self.size_name: self.draw.choice([50_000, 200_000])}
         self.settings.pop("message.format.version", None)
         flow, release = preset(self.draw.choice(PRESETS)), versions.parse(self.release)
         config = log_config(typed(self.settings), release)
@@ -98,9 +100,8 @@ class _Drawn:
     def _settings(self) -> dict:
         draw = self.draw
         segment = draw.choice([3_000, 10_000, 10_000, 50_000, 200_000, 2**30])
-        size_name = "segment.bytes" if self.release == "3.9.0" else "internal.segment.bytes"
         found = {
-            size_name: segment,
+            self.size_name: segment,
             "segment.index.bytes": draw.choice([12, 16, 24, 30, 36, 40, 48, 67, 100, 240, 1000, 4096, 100_000, 10_485_760]),
             "index.interval.bytes": draw.choice([0, 1, 50, 150, 150, 500, 1000, 4096, 4096, 100_000]),
             "segment.ms": draw.choice([100, 1000, 60_000, WEEK_MS, WEEK_MS, WEEK_MS]),
@@ -128,7 +129,7 @@ class _Drawn:
             self.log = Log(self.config, profile(release), **begun, logs=InMemory())
         except CannotLoad:
             return
-        for _ in range(self.draw.randrange(10, 120)):
+        for _ in range(self.draw.randrange(10, 90)):
             self.now_ms += self.draw.choice([0, 1, 20, 20, 300, 2000, 100_000])
             other = self.draw.random() < 0.06
             if not (self._other(self.draw.choice(OTHER_STEPS)) if other else self._append()):
@@ -198,7 +199,7 @@ class _Drawn:
 
     def _batch(self, offset: int, by: Producer, append_ms: int | None) -> bytes:
         if by.is_transactional and by.sequence > 0 and self.draw.random() < 0.3:
-            return batches.marker(offset, self.now_ms, self.draw.random() < 0.5, by)
+            return batches.marker(offset, self.now_ms, self.draw.random() < 0.5, by, append_ms)
         count = self.draw.choice([1, 1, 3, 10, 30])
         times = self._times(count)
         records = [Record(at, time - times[0], self._key(), self._value(), self._headers()) for at, time in enumerate(times)]
