@@ -72,12 +72,12 @@ def open_source(path: Path, release: Release, typed: Mapping[str, str]) -> Sourc
     partition, base_offset = lookup_paths.open_segments(path)
     if not partition.live:
         raise CannotOpen(partition.path, "holds no .log", kind="missing")
-    settings = _settings(partition, release, typed)
+    settings = settings_around(partition, release, typed)
     bases = tuple(one.base_offset for one in partition.live) if base_offset is None else (base_offset,)
     return Source(partition, bases, tuple(settings.find(partition.topic, name) for name in SETTINGS))
 
 
-def _settings(partition: Partition, release: Release, typed: Mapping[str, str]) -> Settings:
+def settings_around(partition: Partition, release: Release, typed: Mapping[str, str]) -> Settings:
     """Those of the broker directory around the partition, if it lies in one; else what was typed, and Kafka's defaults."""
     if not names.parse_directory(partition.directory):
         return Settings(release, Image(), typed=dict(typed))

@@ -39,7 +39,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("path", metavar="PATH", type=Path, help="a partition directory, a .tar, .tar.gz or .zip of one, or a .log")
-    parser.add_argument("--out", metavar="OUT", required=True, type=_folder, help="the folder to write into; made if it is not there")
+    parser.add_argument("--out", metavar="OUT", required=True, type=folder, help="the folder to write into; made if it is not there")
     parser.add_argument(
         "--set", metavar="NAME=VALUE", dest="typed", action="append", default=[], type=setting, help="a setting; may be repeated"
     )
@@ -53,11 +53,12 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz import versions
     from kafkaviz.analyse import lookup_paths
     from kafkaviz.analyse.rebuilt import open_source
+    from kafkaviz.log import file
 
     version = args.kafka_version or lookup_paths.version(args.path)
     release = versions.parse(version)
     source = open_source(args.path, release, dict(args.typed))
-    out = _elsewhere(args.out, source)
+    out = file.absolute(args.out)
     built, files = _written(source, release, out)
     if args.json:
         output.say_json(_as_object(source, built, files))
@@ -75,75 +76,29 @@ def setting(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _folder(text: str) -> Path:
+def folder(text: str) -> Path:
     """A folder with a name: the empty text, as of a variable that is not set, would be where one is."""
     if not text:
         raise argparse.ArgumentTypeError("the name of the folder is empty")
     return Path(text)
 
 
-def _elsewhere(out: Path, source: "Source") -> Path:
-    """The folder to write into; CannotOpen for one in the input, or in any directory that a broker may use."""
-    from kafkaviz.errors import CannotOpen
-    from kafkaviz.log import file
-    from kafkaviz.log.broker import META_PROPERTIES
-
-    out = file.absolute(out)
-    with file.failing_kindly(out):
-        real, root, own = out.resolve(), source.root.resolve(), source.partition.path.resolve()
-        kafkas = [folder for folder in (real, *real.parents) if folder in (root, own) or (folder / META_PROPERTIES).exists()]
-        has_log = real.is_dir() and any(real.glob("*.log"))
-    if kafkas or has_log:
-        what = f"lies in {kafkas[0]}" if kafkas and kafkas[0] != real else "is a directory of Kafka's"
-        raise CannotOpen(out, f"{what}, where nothing is written", "name another folder", kind="file")
-    return out
-
-
 def _written(source: "Source", release: tuple[int, ...], out: Path) -> "tuple[list[Rebuilt], list[dict[str, str]]]":
     """The segments, and of each the names and checksums of its files, which are put into OUT once all are built."""
-    import shutil
-    import tempfile
-
     from kafkaviz.errors import KafkavizError
-    from kafkaviz.log import file
     from kafkaviz.simulate.config import profile
+    from kafkaviz.simulate.folder import new_files
     from kafkaviz.simulate.rebuilding import Refused, rebuild
 
-    made = [folder for folder in (out, *out.parents) if not folder.exists()]
-    with file.failing_kindly(out):
-        out.mkdir(parents=True, exist_ok=True)
-        aside = Path(tempfile.mkdtemp(prefix=".rebuilding-", dir=out))
+    built, files = [], []
+    with new_files(out, (source.root, source.partition.path), replacing_same=True) as aside:
         try:
-            built, files = [], []
             for one in rebuild(source.log(), source.base_offsets, profile(release)):
-                files.append(_put(one, aside))
+                files.append(_put(one, aside.path))
                 built.append(one)
-            _refuse_other_files(out, aside)
-            for name in (name for names in files for name in names):
-                (aside / name).replace(out / name)
-            made = []
         except Refused as refused:
             raise KafkavizError(str(refused)) from None
-        finally:
-            shutil.rmtree(aside, ignore_errors=True)
-            for folder in made:
-                folder.rmdir()
     return built, files
-
-
-def _refuse_other_files(out: Path, aside: Path) -> None:
-    """CannotOpen where OUT holds a file of Kafka's that is not, byte for byte, one of those to be put there."""
-    import filecmp
-
-    from kafkaviz.errors import CannotOpen
-    from kafkaviz.format import names
-
-    others = {names.LEADER_EPOCHS, names.PARTITION_METADATA, names.QUORUM_STATE}
-    for path in sorted(out.iterdir()):
-        own, is_kafkas = aside / path.name, names.parse_file(path.name) or path.name in others
-        if is_kafkas and not (own.exists() and path.is_file() and filecmp.cmp(path, own, shallow=False)):
-            what = "is a file of Kafka's, and not what would be written"
-            raise CannotOpen(path, what, "name another folder, or an empty one", kind="file")
 
 
 def _put(one: "Rebuilt", folder: Path) -> dict[str, str]:

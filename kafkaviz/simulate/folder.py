@@ -30,7 +30,7 @@ HOLE_BYTES = 4096  # runs of zeros this long, and aligned so, take no room on di
 
 def elsewhere(out: Path, inputs: Iterable[Path] = ()) -> Path:
     """The folder to write into, as a whole path; CannotOpen for one in an input, or in any directory that a broker may use."""
-    out = Path(os.path.abspath(out))
+    out = out.absolute()
     with failing_kindly(out):
         real, own = out.resolve(), [path.resolve() for path in inputs]
         kafkas = [folder for folder in (real, *real.parents) if folder in own or (folder / names.META_PROPERTIES).exists()]
@@ -64,7 +64,10 @@ def new_files(out: Path, inputs: Iterable[Path] = (), replacing_same: bool = Fal
             aside = Path(tempfile.mkdtemp(prefix=".writing-", dir=out))
             try:
                 yield Aside(aside, out)
-                (_refuse_other_files if replacing_same else _refuse_files)(out, aside)
+                if replacing_same:
+                    _refuse_other_files(out, aside)
+                else:
+                    refuse_taken(out, os.listdir(aside))
                 for path in sorted(aside.iterdir()):
                     path.replace(out / path.name)
                 made = []
@@ -76,11 +79,11 @@ def new_files(out: Path, inputs: Iterable[Path] = (), replacing_same: bool = Fal
                     folder.rmdir()
 
 
-def _refuse_files(out: Path, aside: Path) -> None:
-    """CannotOpen where something of a new name is there already."""
-    for path in sorted(aside.iterdir()):
-        if os.path.lexists(out / path.name):
-            raise CannotOpen(out / path.name, "is there already", "name another folder, or an empty one", kind="file")
+def refuse_taken(out: Path, new_names: Iterable[str]) -> None:
+    """CannotOpen where something of such a name is there already."""
+    for name in sorted(new_names):
+        if os.path.lexists(out / name):
+            raise CannotOpen(out / name, "is there already", "name another folder, or an empty one", kind="file")
 
 
 def _refuse_other_files(out: Path, aside: Path) -> None:
@@ -100,11 +103,9 @@ class OnDisk:
     """log_bytes.LogBytes as files in a new folder; the one that is written to stays open until close."""
 
     def __init__(self, folder: Path) -> None:
-        """folder: made here; CannotOpen where it cannot be, or is there already."""
+        """folder: made with the first file, if it is not there."""
         self._folder, self._open, self._base = folder, None, -1
         self._sizes: dict[int, int] = {}
-        with failing_kindly(folder):
-            folder.mkdir(parents=True)
 
     def append(self, base_offset: int, data: bytes | memoryview | None, size_bytes: int) -> None:
         """As LogBytes; ValueError without bytes."""
@@ -160,6 +161,7 @@ class OnDisk:
 
     def _reopen(self, base_offset: int) -> None:
         self.close()
+        self._folder.mkdir(parents=True, exist_ok=True)
         how = os.O_RDWR if base_offset in self._sizes else os.O_RDWR | os.O_CREAT | os.O_EXCL
         self._open, self._base = os.open(self._path(base_offset), how, 0o644), base_offset
         self._sizes.setdefault(base_offset, 0)
@@ -183,7 +185,7 @@ def write(files: Iterable[StoredFile], folder: Path, there: Container[str] = ())
 def _copy(file: StoredFile, path: Path) -> None:
     """The bytes of a file, with holes where there are only zeros."""
     buffer = np.empty(PIECE_BYTES, np.uint8)
-    with file.opened() as read, open(path, "wb") as out:
+    with file.opened() as read, open(path, "r+b" if path.exists() else "xb") as out:  # no moment at which a reader finds it empty
         while got := read(out.tell(), buffer):
             if not buffer[:got].any():
                 out.seek(got, os.SEEK_CUR)

@@ -83,6 +83,11 @@ class Simulated:
     log_start_offset: int
     log_end_offset: int
 
+    @property
+    def has_records(self) -> bool:
+        """Whether anything was appended."""
+        return self.log_end_offset > self.log_start_offset
+
     def write(self, folder: Path | str) -> Path:
         """Puts the broker directory into a folder, made if it is not there; CannotOpen for one of Kafka's or where a file would go."""
         from kafkaviz.simulate.folder import new_files, write
@@ -111,10 +116,7 @@ def simulate(
     the workload; RefusedSetting with Kafka's reason. seed, version: instead of the workload's. clean: whether the broker is stopped in
     the end; else it has crashed. KafkavizError where Kafka takes an append with an exception, or the log cannot be opened.
     """
-    run = Run(of_workload(opened(workload), settings or {}, seed, version), InMemory())
-    for chunk in run.plan.chunks():
-        run.take(chunk)
-    return run.end(clean)
+    return Run(of_workload(opened(workload), settings or {}, seed, version), InMemory()).carry_out(clean)
 
 
 def opened(workload: Workload | Path | str) -> Workload:
@@ -166,6 +168,13 @@ class Run:
             raise KafkavizError(f"{plan.directory}: {refused.raised}") from None
         logs.append(plan.start_offset, b"", 0)
 
+    def carry_out(self, clean: bool = True) -> Simulated:
+        """All of the plan; then the broker is stopped, or crashes. KafkavizError as take."""
+        for chunk in self.plan.chunks():
+            self.take(chunk)
+        self.silence(self.now_ms + self.plan.silent_ms)
+        return self.end(clean)
+
     def take(self, chunk: Chunk) -> None:
         """The next appends; KafkavizError with Kafka's exception."""
         if not len(chunk.rows):
@@ -183,7 +192,6 @@ class Run:
 
     def end(self, clean: bool = True) -> Simulated:
         """The broker is stopped, or crashes; what it leaves."""
-        self.silence(self.now_ms + self.plan.silent_ms)
         if clean:
             self.log.close(self.now_ms)
         return self.result(clean)

@@ -1,0 +1,154 @@
+"""kafkaviz simulate: real segments without a broker, of a workload or of a log that was there before."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafkaviz.commands.printing import output
+from kafkaviz.commands.rebuild import folder, setting
+
+if TYPE_CHECKING:
+    from kafkaviz.simulate.simulation import Plan, Simulated
+
+EPILOG = """\
+Writes a broker directory with one topic-partition into OUT, byte for byte as the release does it, and stops the broker in the end;
+with --crash it ends as a kill ends it. Where Kafka takes an append with an exception nothing is written, and the status is 2. Nothing
+is written into a directory of Kafka's, and no file is replaced.
+
+WORKLOAD is a TOML file, or the name of one that comes along; --list tells of those. --replay TP_DIR instead appends the batches of a
+copied partition once more, with the settings that its directory tells; each batch of a leader is an append of its own, and where that
+was not so, or where a restart or a truncation fell in between, the indexes differ.
+
+--set takes a topic's name or the broker's, such as index.interval.bytes or log.index.interval.bytes. The settings are kept as
+server.properties in OUT, where other commands find them.
+
+--live appends as time passes, from now on, and tells each roll; Ctrl-C stops the broker, status 0. OUT can be opened meanwhile.
+
+--json prints one object: segments, a list of {base_offset, log_bytes, offset_entries, time_entries, roll_reason, files: {NAME: sha256}};
+events, a list of {event, segment, now_ms, offset, cause, found, limit, incoming_bytes}: "roll", of a segment that was full, with the
+offset of the next one, the rule that held, and its numbers; "close" at the end. log_bytes is without what is preallocated.
+
+Example: kafkaviz simulate orders --out simulated --set index.interval.bytes=1024"""
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Adds `simulate` to the command line."""
+    parser = subparsers.add_parser(
+        "simulate",
+        help="write real segments without a broker",
+        description="Writes the segments that Kafka would write of a workload, or of the batches of a copied partition once more.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("workload", metavar="WORKLOAD", nargs="?", help="a TOML file, or the name of a workload that comes along")
+    what.add_argument("--replay", metavar="TP_DIR", type=Path, help="append the batches of this partition directory, or archive of one")
+    what.add_argument("--list", action="store_true", help="tell of the workloads that come along")
+    parser.add_argument("--out", metavar="OUT", type=folder, help="the folder to write into; made if it is not there")
+    parser.add_argument(
+        "--set", metavar="NAME=VALUE", dest="typed", action="append", default=[], type=setting, help="a setting; may be repeated"
+    )
+    parser.add_argument("--seed", metavar="N", type=int, help="of all that comes by chance (default: the workload's own)")
+    parser.add_argument("--kafka-version", metavar="V", help="the release that writes (default: the workload's, or by TP_DIR's traces)")
+    parser.add_argument("--crash", action="store_true", help="end as a kill does: no clean stop, indexes as long as they may grow")
+    parser.add_argument("--live", action="store_true", help="append as time passes, until the workload or Ctrl-C ends it")
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Writes, and says what was written."""
+    if args.list:
+        output.say(_presets())
+        return 0
+    from kafkaviz.commands.simulating import words
+    from kafkaviz.errors import KafkavizError
+    from kafkaviz.log import file
+    from kafkaviz.simulate.folder import elsewhere
+
+    if args.out is None:
+        raise KafkavizError("name the folder to write into with --out")
+    out = file.absolute(args.out)
+    plan, inputs = _replay(args) if args.replay else (_workload(args), ())
+    elsewhere(out, inputs)
+    if not args.json:
+        print(output.plain(f"writing as Kafka {_version(plan)} does it, with {_settings(plan)}"), file=sys.stderr)
+    simulated, told = (_live if args.live else _written)(plan, out, inputs, not args.crash, args.json)
+    if args.json:
+        output.say_json(told)
+    else:
+        output.say(words.words(simulated, out))
+    return 0
+
+
+def _workload(args: argparse.Namespace) -> "Plan":
+    """The plan of a workload; in --live it starts now."""
+    import time
+    from dataclasses import replace
+
+    from kafkaviz.simulate import simulation
+
+    workload = simulation.opened(args.workload)
+    if args.live:
+        workload = replace(workload, start_ms=int(time.time() * 1000))
+    return simulation.of_workload(workload, dict(args.typed), args.seed, args.kafka_version)
+
+
+def _replay(args: argparse.Namespace) -> "tuple[Plan, tuple[Path, ...]]":
+    """The plan to write a partition once more, and the directories that nothing is written into."""
+    from kafkaviz import versions
+    from kafkaviz.analyse import lookup_paths
+    from kafkaviz.analyse.replayed import open_replayed
+    from kafkaviz.simulate import simulation
+
+    release = versions.parse(args.kafka_version or lookup_paths.version(args.replay))
+    source = open_replayed(args.replay, release)
+    plan = simulation.of_log(source.log, source.settings, dict(args.typed), 1 if args.seed is None else args.seed, release)
+    return plan, source.inputs
+
+
+def _written(plan: "Plan", out: Path, inputs: tuple[Path, ...], clean: bool, as_json: bool) -> "tuple[Simulated, dict | None]":
+    """Carries out a plan; the files appear in OUT once all are written."""
+    from kafkaviz.commands.simulating import words
+    from kafkaviz.simulate.folder import OnDisk, new_files, write
+    from kafkaviz.simulate.simulation import Run
+
+    with new_files(out, inputs) as aside:
+        logs = OnDisk(aside.path / plan.directory)
+        try:
+            simulated = Run(plan, logs).carry_out(clean)
+        finally:
+            logs.close()
+        write(simulated.files, aside.path, {f"{plan.directory}/{name}" for name in logs.names()})
+        return simulated, words.as_object(simulated) if as_json else None  # the checksums while the files are where they were written
+
+
+def _live(plan: "Plan", out: Path, inputs: tuple[Path, ...], clean: bool, as_json: bool) -> "tuple[Simulated, dict | None]":
+    """The same at the speed of the clock."""
+    from kafkaviz.commands.simulating import words
+    from kafkaviz.commands.simulating.live import live
+
+    simulated = live(plan, out, inputs, clean)
+    return simulated, words.as_object(simulated) if as_json else None
+
+
+def _presets() -> Iterator[str]:
+    """Name, title and story of each."""
+    import textwrap
+
+    from kafkaviz.simulate.workload import presets
+
+    for name, one in presets().items():
+        yield f"{name:<20}{one.title}"
+        yield from textwrap.wrap(one.story, 118, initial_indent=" " * 20, subsequent_indent=" " * 20)
+
+
+def _version(plan: "Plan") -> str:
+    return ".".join(map(str, plan.of.release))
+
+
+def _settings(plan: "Plan") -> str:
+    """The settings that are not the release's defaults."""
+    return ", ".join(f"{name} = {value}" for name, value in plan.settings.items()) or "Kafka's default settings"

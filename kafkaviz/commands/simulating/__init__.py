@@ -1,0 +1,1 @@
+"""What only `kafkaviz simulate` uses."""
