@@ -10,7 +10,7 @@ import numpy as np
 from kafkaviz.simulate.stored import StoredFile
 
 MS_NS = 1_000_000
-LEVEL = 6  # of gzip
+LEVEL = 1  # of gzip: a page waits for it
 
 
 def archive(files: Iterable[StoredFile], root: str) -> bytes:

@@ -7,7 +7,7 @@ What comes out is a broker directory of one topic-partition; folder.write puts i
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -98,7 +98,7 @@ class Simulated:
 
     def archive(self) -> bytes:
         """The broker directory as a .tar.gz."""
-        return packing.archive(self.files, self.directory)
+        return packing.archive(self.files, names.parse_directory(self.directory).topic)
 
     def digests(self, base_offset: int) -> dict[str, str]:
         """SHA-256 of each file of a segment, by name."""
@@ -128,10 +128,20 @@ def opened(workload: Workload | Path | str) -> Workload:
 
 def of_workload(workload: Workload, settings: Mapping[str, Value], seed: int | None, version: str | None) -> Plan:
     """The plan of a workload, under other settings, seed or release than its own where they are given."""
-    seed = workload.seed if seed is None else seed
     release = versions.parse(version or workload.kafka_version)
-    of, known = profile(release), _settings(dict(workload.settings), settings, release)
-    config = log_config(known, release)
+    known = _settings(dict(workload.settings), settings, release)
+    return _planned(workload, log_config(known, release), known, workload.seed if seed is None else seed, profile(release))
+
+
+def of_config(workload: Workload, config: LogConfig) -> Plan:
+    """The plan of a workload with settings that are a LogConfig already, whatever they were in the workload."""
+    usual = log_config({}, workload.release)
+    changed = {one.name: getattr(config, one.name) for one in fields(config) if getattr(config, one.name) != getattr(usual, one.name)}
+    known = {name.replace("_", "."): value for name, value in changed.items()}
+    return _planned(workload, config, known, workload.seed, profile(workload.release))
+
+
+def _planned(workload: Workload, config: LogConfig, known: Mapping[str, Value], seed: int, of: Profile) -> Plan:
     last = [phase.silence_ms or 0 for phase in workload.phases]
     silent_ms = sum(last[place] for place in range(len(last)) if all(last[place:]))
     return Plan(

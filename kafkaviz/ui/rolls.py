@@ -1,8 +1,6 @@
 """What the Rolls page works out, kept between reruns: simulated logs, the lanes of real ones, and the archive of a simulated one."""
 
 import hashlib
-import io
-import tarfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -14,7 +12,6 @@ from kafkaviz.analyse import lanes
 from kafkaviz.analyse.lanes import APPENDED, Lanes
 from kafkaviz.analyse.limits import IndexRoom, Load, index_room
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
-from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import growth as growth_figure
 from kafkaviz.figures import limit_curves, roll_timeline
 from kafkaviz.figures.growth import GrowthView
@@ -23,12 +20,13 @@ from kafkaviz.figures.roll_timeline import RollTimelineView
 from kafkaviz.log import settings as found_settings
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Origin
-from kafkaviz.simulate import growth, streams, workload
+from kafkaviz.simulate import growth, simulation, streams, workload
 from kafkaviz.simulate.config import LogConfig, log_config, profile
 from kafkaviz.simulate.draws import Spread
-from kafkaviz.simulate.incoming import INCOMING
+from kafkaviz.simulate.incoming import INCOMING, Chunk
 from kafkaviz.simulate.log_bytes import InMemory
 from kafkaviz.simulate.refusals import AppendFailed
+from kafkaviz.simulate.simulation import Run
 from kafkaviz.simulate.traffic import MOST_RECORDS
 from kafkaviz.simulate.workload import Workload
 from kafkaviz.simulate.writer import CannotLoad, Log
@@ -317,32 +315,19 @@ def story_above(of: Workload, config: LogConfig) -> GrowthView:
 @st.cache_resource(max_entries=2, show_spinner=False)
 def archive(of: Workload, config: LogConfig) -> bytes:
     """The simulated directory as a .tar.gz, with every record. Raises KafkavizError where Kafka does not take it all."""
-    log = Log(
-        config, profile(of.release), now_ms=of.start_ms, start_offset=of.start_offset, seed=of.seed, is_leader=of.is_leader, logs=InMemory()
-    )
-    left, now_ms = MOST_BATCHES, of.start_ms
-    try:
-        for chunk in _chunks(of, config, payload=True):
-            rows = chunk.rows[:left]
-            log.append(rows, memoryview(chunk.data)[: int(rows["size_bytes"].sum())])
-            left, now_ms = left - len(rows), int(rows["now_ms"][-1]) if len(rows) else now_ms
-            if left <= 0:
-                break
-    except AppendFailed as fault:
-        raise KafkavizError(str(fault.raised)) from None
-    log.close(now_ms)
-    return _packed(log, of)
+    plan = replace(simulation.of_config(of, config), chunks=lambda: _first_batches(_chunks(of, config, payload=True)))
+    return Run(plan, InMemory()).carry_out().archive()
 
 
-def _packed(log: Log, of: Workload) -> bytes:
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w:gz", compresslevel=1) as archived:
-        for one in log.stored(log.log_end_offset).files:
-            content = one.content()
-            entry = tarfile.TarInfo(f"{of.topic}/{of.directory}/{one.name}")
-            entry.size, entry.mtime = len(content), of.start_ms / 1000
-            archived.addfile(entry, io.BytesIO(content))
-    return out.getvalue()
+def _first_batches(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+    """As many as the page shows."""
+    left = MOST_BATCHES
+    for chunk in chunks:
+        rows = chunk.rows[:left]
+        yield Chunk(rows, memoryview(chunk.data)[: int(rows["size_bytes"].sum())])
+        left -= len(rows)
+        if left <= 0:
+            return
 
 
 # ---- a partition on disk
