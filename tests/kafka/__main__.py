@@ -2,14 +2,13 @@
 
 import os
 import sys
-import tempfile
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.kafka import broker, checks
-from tests.kafka.harness import RELEASES, Kafka, class_path, missing_tool
+from tests.kafka.harness import RELEASES, Kafka, class_path, missing_tool, scratch
 from tests.kafka.random_histories import history
 
 SHARE_OF_OLD = 4  # one configuration in four is of the older release, whose indexes are written per append
@@ -38,7 +37,7 @@ def main() -> int:
 def _histories(release: str, seed: int, count: int) -> tuple[int, int]:
     """(configurations that agree, that do not); tells what they held."""
     started, counted, failed = time.monotonic(), Counter(), 0
-    with Kafka(release) as kafka, tempfile.TemporaryDirectory(prefix="kafkaviz-simulated-") as folder:
+    with Kafka(release) as kafka, scratch() as folder:
         for number in range(seed, seed + count):
             found = _configuration(kafka, release, number, Path(folder) / "t-0", counted)
             failed += bool(found)

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import tempfile
 from pathlib import Path
 
 from kafkaviz import versions
@@ -12,7 +11,7 @@ from kafkaviz.simulate.streams import chunks
 from kafkaviz.simulate.workload import Workload, preset
 from kafkaviz.simulate.writer import Log
 from tests.kafka import checks
-from tests.kafka.harness import JAVA, class_path, content
+from tests.kafka.harness import JAVA, class_path, content, scratch
 
 RELEASE = "4.3.1"
 TIME_LIMIT_S = 150
@@ -30,7 +29,7 @@ LOGS = {  # a workload, and settings that make it roll by an index, by time and 
 
 def differences() -> tuple[list[str], str]:
     """What the broker and kafkaviz do not agree on, and a line of what was read."""
-    with tempfile.TemporaryDirectory(prefix="kafkaviz-broker-") as folder:
+    with scratch() as folder:
         logs = {name: _log(preset(name), settings) for name, settings in LOGS.items()}
         topics = [_topic(name, settings, logs[name], Path(folder) / name) for name, settings in LOGS.items()]
         answer = _ask({"dir": folder, "topics": topics}, Path(folder))

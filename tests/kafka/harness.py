@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import os
 import shutil
 import subprocess
 import tempfile
@@ -11,6 +12,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 BUILD = HERE.parents[1] / "build" / "kafka"
 RELEASES = ("4.3.1", "3.9.0")
+LEAST_ROOM_BYTES = 1 << 30
 TOOLS = ("mvn", "java", "javac")
 JAVA = ("java", "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-ea:org.apache.kafka...")
 
@@ -46,12 +48,19 @@ def _older(made: Path, sources: list[Path]) -> bool:
     return not made.exists() or any(source.stat().st_mtime > made.stat().st_mtime for source in sources)
 
 
+def scratch() -> tempfile.TemporaryDirectory:
+    """A folder for logs, in memory where there is such a place: Kafka waits for the disk at every roll."""
+    memory = Path("/dev/shm")
+    has_room = memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > LEAST_ROOM_BYTES
+    return tempfile.TemporaryDirectory(prefix="kafkaviz-kafka-", dir=memory if has_room else None)
+
+
 class Kafka:
     """A running harness of one release; `with Kafka(release) as kafka: kafka.replay(history)`."""
 
     def __init__(self, release: str):
         self.release = release
-        self._temporary = tempfile.TemporaryDirectory(prefix="kafkaviz-kafka-")
+        self._temporary = scratch()
         command = [*JAVA, f"-Djava.io.tmpdir={self._temporary.name}", "-cp", class_path(release), "Harness"]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
