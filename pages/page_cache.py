@@ -158,7 +158,7 @@ def growing(wanted: Settings, clock: np.ndarray | None) -> None:
     for column, replay, search in zip(st.columns(HALF, gap=20), (plain, warm), (PLAIN, WARM), strict=True):
         with column, st.container(key=f"kv_fig_{search}"):
             shown = page_faults.view(replay, search, wanted.warm_bytes)
-            drawn(shown, page_faults.figure(shown, mode()), f"kv_image_{search}")
+            drawn(shown, page_faults.figure, f"kv_image_{search}", wanted)
     st.html(f'<div style="margin-top:10px">{parts.key(KEY)}</div>')
     st.space(12)
     with st.expander(f"{units.group(plain.pages)} page{'' if plain.pages == 1 else 's'} as a table"):
@@ -190,7 +190,7 @@ def example() -> None:
         shown = tail_pages.view(entries)
         with head:
             parts.figure_head(shown.title, shown.below)
-        chart(tail_pages.figure(shown, mode()), "kv_example", f"{shown.title}. {shown.below}")
+        chart(shown, tail_pages.figure, "kv_example", entries)
     with st.expander("Every probe as a table"):
         table(("Search", "Probe", "Slot", "Page"), tail_pages.rows(shown), "lrrr")
 
@@ -211,7 +211,7 @@ def turnovers(wanted: Settings) -> None:
     below = f"Cold faults per grown index page, {who}, {span}, an entry every {units.group(growth.gap_bytes)} B"
     with st.container(key="kv_fig_bars"):
         shown = fault_bars.view(lab.bars(wanted), wanted.memory.cold_after_bytes, below)
-        drawn(shown, fault_bars.figure(shown, mode()), "kv_bars")
+        drawn(shown, fault_bars.figure, "kv_bars", wanted)
     st.space(12)
     with st.expander("As a table, beside the closed form"):
         rows = fault_bars.rows(shown)
@@ -274,7 +274,7 @@ def what_if(key: str, offsets: np.ndarray | None) -> None:
     keys = offsets if pattern == lab.OPEN_INDEX else None
     shown = layout_bars.view(*lab.compared(pattern, key if keys is not None else "", keys), lab.workload_words(pattern))
     with st.container(key="kv_fig_layouts"):
-        drawn(shown, layout_bars.figure(shown, mode()), "kv_layouts")
+        drawn(shown, layout_bars.figure, "kv_layouts", (pattern, key))
     heads = ("Search or layout", "Probes", "at most", "Pages", "at most", "At the tail", "In the heap", "")
     with st.expander("As a table"):
         rows = layout_bars.rows(shown)
@@ -379,15 +379,16 @@ def popular(on: str) -> None:
 # ---- small parts
 
 
-def drawn(shown, figure, key: str) -> None:
+def drawn(shown, draw, key: str, of: object) -> None:
     """A figure under its title."""
     parts.figure_head(shown.title, shown.below)
-    chart(figure, key, f"{shown.title}. {shown.below}")
+    chart(shown, draw, key, of)
 
 
-def chart(figure, key: str, alt: str) -> None:
-    """A Plotly figure in our own look."""
-    st.plotly_chart(figure, theme=None, config={"displayModeBar": False}, key=key, alt=alt)
+def chart(shown, draw, key: str, of: object) -> None:
+    """A view as a Plotly figure in our own look; of: what tells this view from others of the same figure."""
+    alt, look = f"{shown.title}. {shown.below}", {"theme": None, "config": {"displayModeBar": False}}
+    st.plotly_chart(lab.figure(f"{key} {of}", mode(), draw, shown), key=key, alt=alt, **look)
 
 
 def mode() -> str:

@@ -127,6 +127,7 @@ def batch_bytes(row: np.void, apart_ms: int) -> bytes:
     return bytes(data)
 
 
+@cache
 def _records(count: int, apart_ms: int, size_bytes: int) -> bytes:
     """Records that together take this many bytes."""
     lengths, turn = [0] * count, 0

@@ -16,7 +16,6 @@ from kafkaviz.analyse import cost, lookups, why_offset
 from kafkaviz.analyse.cost import HEADERS, PROBES, Costs
 from kafkaviz.analyse.infer.version import Assumed, assumed_version
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures import stepper
 from kafkaviz.figures import why_offset as why_figure
 from kafkaviz.figures.stepper import Made, Seen
 from kafkaviz.figures.why_offset import WhyView
@@ -360,5 +359,6 @@ def count_of(found: Made, what: str) -> int:
     """How many probes, pages or headers this lookup takes, counted as `costs` counts."""
     if what == HEADERS:
         return len({read.position for scan in found.found.scans[:1] for read in scan.reads})
-    lane = stepper.view(found).searches[0]
-    return len(lane.rows) if what == PROBES else lane.seen(len(lane.rows))
+    first = found.found.searches[0]
+    touched = (slots.pages_of(probe.slot, ENTRY_BYTES[first.kind], found.page_bytes) for probe in first.found.probes)
+    return len(first.found.probes) if what == PROBES else len({page for pages in touched for page in pages})

@@ -1,5 +1,6 @@
 """What the Page cache page works out, kept between reruns: replays of a growing index, comparisons of layouts, tried rules."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -133,6 +134,12 @@ def compared(pattern: str, key: str = "", _keys: np.ndarray | None = None) -> tu
         return (), 0, 0
     targets = np.random.default_rng(DEFAULT_SEED).integers(keys[0], keys[-1] + 1, TARGETS)
     return layouts.compare(keys, targets), len(keys), TARGETS
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def figure(of: str, mode: str, _draw: Callable, _shown: object) -> object:
+    """A view as it is drawn in a mode; of: what the view depends on. To make a figure takes Plotly as long as all else of a rerun."""
+    return _draw(_shown, mode)
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
