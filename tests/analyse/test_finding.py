@@ -66,13 +66,13 @@ def test_evidence_reads_as_one_line():
 
 
 def test_a_family_is_found_by_its_name():
-    """Each code is told in the room of its family: checks/time.py, checks/other_files/, checks/log.py and log_gaps.py."""
+    """Each code is told in the room of its family: checks/time.py, checks/other_files/, checks/log.py and log_gaps.py, say."""
     root, rooms = Path(checks.__file__).parent, {}
     for path in root.rglob("*.py"):
         room = path.relative_to(root).parts[0].removesuffix(".py")
         quoted = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
         for code in CODES.keys() & {one for one in quoted if isinstance(one, str)}:
-            rooms.setdefault(code, set()).add({"log_gaps": "log"}.get(room, room).replace("_", "-"))
+            rooms.setdefault(code, set()).add({"log_gaps": "log", "offset_index_spacing": "offset_index"}.get(room, room).replace("_", "-"))
     told_by = {code: found - {"state"} or found for code, found in rooms.items()}  # causes of a start have names of codes
     assert told_by == {code: {row.family} for code, row in CODES.items() if code in told_by}
     assert CODES.keys() - told_by <= set(FAULTS)  # which deep_scan names

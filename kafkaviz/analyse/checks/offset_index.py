@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kafkaviz.analyse.checks.facts import Facts, and_more, listed
-from kafkaviz.analyse.checks.index_spacing import Spacing
+from kafkaviz.analyse.checks.offset_index_spacing import Spacing
 from kafkaviz.analyse.checks.reading import Chunk, Reading
 from kafkaviz.analyse.finding import Evidence, Finding
 from kafkaviz.format import offset_index
