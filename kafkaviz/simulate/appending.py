@@ -144,7 +144,8 @@ def refused(rows, start, end, size_bytes, log_end_offset, limit):
             return BATCH_TOO_LARGE
     if not is_ordered:
         return OUT_OF_ORDER
-    if rows[start].base_offset < log_end_offset:
+    is_known = rows[start].magic >= 2  # of compressed messages only the last offset is told, and it counts of all such
+    if (rows[start].base_offset if is_known else rows[start].last_offset) < log_end_offset:
         return BELOW_END
     return TOO_LARGE if size_bytes > limit.segment_bytes else 0
 

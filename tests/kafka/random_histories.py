@@ -72,6 +72,8 @@ class _Drawn:
         self.settings = self._settings()
         self.now_ms, self.start_offset = START_MS, draw.choice([0, 0, draw.randrange(1, 10**6), 2**40])
         self.times, self.codec = draw.choice(TIMES), draw.choice(CODECS)
+        may_pack = self.magic == 1 and self.codec in ("gzip", "snappy", "lz4")
+        self.packs_messages = may_pack and "compact" not in self.settings["cleanup.policy"] and self._append_ms() is None
         self.value_bytes = draw.choice([10, 100, 100, 1000])
         self.has_producers = self.magic == 2 and self.times in RECENT and draw.random() < 0.5
         self.producers: dict[int, Producer] = {}
@@ -180,6 +182,8 @@ class _Drawn:
         end, append_ms = self.log.log_end_offset, self._append_ms()
         if self.magic == 2:
             return self._batch(end, by, append_ms)
+        if self.packs_messages:
+            return self._wrapper(end)
         count = self.draw.choice([1, 1, 2, 5])
         return b"".join(self._message(end + at, append_ms) for at in range(count))
 
@@ -189,10 +193,14 @@ class _Drawn:
         for _ in range(self.draw.choice([1, 1, 2, 5, 20])):
             if self.draw.random() < 0.1:
                 offset += self.draw.choice([1, 5, 1000])
-            part = self._batch(offset, NOBODY, self._append_ms()) if self.magic == 2 else self._message(offset, self._append_ms())
-            parts.append(part)
-            offset = int(incoming(part, 0, 0)["last_offset"][-1]) + 1
+            parts.append(self._follower_part(offset))
+            offset = int(incoming(parts[-1], 0, 0)["last_offset"][-1]) + 1
         return b"".join(parts)
+
+    def _follower_part(self, offset: int) -> bytes:
+        if self.magic == 2:
+            return self._batch(offset, NOBODY, self._append_ms())
+        return self._wrapper(offset) if self.packs_messages else self._message(offset, self._append_ms())
 
     def _append_ms(self) -> int | None:
         return self.now_ms if self.settings["message.timestamp.type"] == "LogAppendTime" else None
@@ -209,6 +217,12 @@ class _Drawn:
 
     def _message(self, offset: int, append_ms: int | None) -> bytes:
         return batches.message(self.magic, offset, self._key(), self._value() or b"", self._times(1)[0], append_ms)
+
+    def _wrapper(self, offset: int) -> bytes:
+        """Messages of magic 1, compressed together."""
+        count = self.draw.choice([1, 3, 10])
+        values = [self._value() or b"" for _ in range(count)]
+        return batches.wrapper(offset, values, self._times(count), self.codec)
 
     def _times(self, count: int) -> list[int]:
         """The timestamps of records that are sent together."""

@@ -137,8 +137,10 @@ final class Replay {
         batch.putInt(CRC_AT, (int) checksum.getValue());
     }
 
-    private static void messagesAsProduced(ByteBuffer messages) {
+    /** Messages count from 0 too, those inside a compressed one as well: its own offset is that of the last. */
+    private void messagesAsProduced(ByteBuffer messages) {
         for (int at = 0; at < messages.limit(); at += SIZE_END + messages.getInt(at + SIZE_AT)) {
+            messages.putLong(at, messages.getLong(at) - log.logEnd());
             if (messages.get(at + MAGIC_AT) == 0) continue; // no times at all
             messages.put(at + LEGACY_ATTRIBUTES_AT, (byte) (messages.get(at + LEGACY_ATTRIBUTES_AT) & ~LOG_APPEND_TIME));
             CRC32 checksum = new CRC32();
