@@ -165,13 +165,13 @@ class Scan:
             walk = Walk(read, self._start, self._stop, self._chunk_bytes)
             for batches in walk:
                 if self._look_inside:
-                    _look_inside(batches, read)
+                    look_inside(batches, read)
                 yield batches
             self.end = walk.end
 
 
-def _look_inside(batches: np.ndarray, read: Read) -> None:
-    """Puts in what the headers of wrappers do not tell."""
+def look_inside(batches: np.ndarray, read: Read) -> None:
+    """Puts in what the headers of wrappers of magic 0 and 1 do not tell, where they can be read: as Segment.scan describes."""
     for place in np.flatnonzero((batches["magic"] < MAGIC_2) & (batches["record_count"] == UNKNOWN)):
         position, size_bytes = int(batches["position"][place]), int(batches["size_bytes"][place])
         if size_bytes > LIMIT_BYTES:

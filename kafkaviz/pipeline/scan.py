@@ -42,6 +42,11 @@ def scan(task: Task, staging: Path) -> list[Summary]:
         return [_stretch(stretch, files) for stretch in task.stretches]
 
 
+def summed(wanted: Wanted) -> Summary:
+    """One pass over a whole segment without writing a row or checking anything."""
+    return _stretch(Stretch(wanted, 0, wanted.log_bytes), {})
+
+
 class RowFile:
     """A Parquet file that a task fills with rows of one table; it is created with its first row."""
 

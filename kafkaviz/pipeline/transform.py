@@ -13,8 +13,10 @@ import pyarrow as pa
 from kafkaviz.analyse.infer import SegmentFacts, roll_reasons
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline.catalog import FirstBatch, StoredSegment
 from kafkaviz.pipeline.inventory import Found
+from kafkaviz.pipeline.plan import Wanted
 from kafkaviz.pipeline.schema import FILE_KINDS, PARTITIONS, SEGMENTS
 from kafkaviz.pipeline.summary import SegmentRead
 
@@ -43,7 +45,7 @@ class Facts:
 FACT_COLUMNS = [one.name for one in fields(Facts) if one.name in SEGMENTS.names]
 
 
-def facts_of_read(found: Found, read: SegmentRead) -> Facts:
+def facts_of_read(found: Found | Wanted, read: SegmentRead) -> Facts:
     """What has just been read."""
     interval = read.evidence.bounds()
     told = {"interval_low_bytes": interval.low_bytes, "interval_high_bytes": interval.high_bytes, **vars(read.slots)}
@@ -78,7 +80,7 @@ def segments_table(found: Sequence[Found], facts: Sequence[Facts]) -> pa.Table:
             "partition": one.partition.partition,
             "base_offset": one.segment.base_offset,
             "state": one.segment.state,
-            **_file_columns(one),
+            **file_columns(one.segment),
             **{name: getattr(told, name) for name in FACT_COLUMNS},
             "roll_reason": reasons.get(one.stored.key),
         }
@@ -150,10 +152,11 @@ def _log_end_offset(live: Live | None) -> int | None:
     return newest.segment.base_offset if told.last_offset is None else told.last_offset + 1
 
 
-def _file_columns(one: Found) -> dict[str, int]:
+def file_columns(segment: Segment) -> dict[str, int]:
+    """Size, room and time of each file of a segment, as the columns of table segments name them."""
     columns: dict[str, int] = {}
     for kind in FILE_KINDS:
-        file: FileInfo | None = getattr(one.segment, kind)
+        file: FileInfo | None = getattr(segment, kind)
         if file is not None:
             facts = {"bytes": file.size_bytes, "allocated_bytes": file.allocated_bytes, "mtime_ns": file.mtime_ns}
             columns |= {f"{kind}_{fact}": value for fact, value in facts.items()}

@@ -1,0 +1,184 @@
+"""Where reading of a .log may begin or end inside it: at index entries that the .log itself bears out.
+
+An index is never believed. Of the entry (offset 1035, position 4096) this much must be true in the .log before 4096 counts: a batch begins
+there that is whole by its checksum and does not begin behind offset 1035. An entry of a .timeindex counts if the batch that holds its
+offset has its timestamp as the newest. Slots are read one by one, as a search needs them: of an index of 512 KiB about a hundred bytes.
+
+Offsets are taken to grow along a log, as Kafka sees to; where they do not, which is a finding of its own, nothing can be skipped by them.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import numpy as np
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format import offset_index, time_index
+from kafkaviz.format.batch import HEADER_BYTES, LEAST_LENGTH, LENGTH_END, UNKNOWN, rows
+from kafkaviz.format.spans_batch import is_intact
+from kafkaviz.format.walk import Read
+from kafkaviz.log import file
+from kafkaviz.log.file import FileInfo
+from kafkaviz.log.segment import Segment
+
+TRIES = 16  # entries that are looked at around a place
+BATCH_BYTES = 16 << 20  # a larger batch is not read to prove a place
+STEPS = 1024  # headers from an entry on, to the batch that holds an offset
+NOWHERE = float("inf")  # the key of a slot that was never written: behind all others
+
+
+@contextmanager
+def entry_points(segment: Segment) -> Iterator["EntryPoints"]:
+    """The places of a segment with a .log, while its files are open; an index that cannot be opened proves none."""
+    with ExitStack() as stack:
+        log = stack.enter_context(file.reader(segment.log.path))
+        yield EntryPoints(segment, log, _slots(stack, segment.index, offset_index), _slots(stack, segment.timeindex, time_index))
+
+
+class EntryPoints:
+    """The proven places of one segment; each is a byte of its .log where a batch begins."""
+
+    def __init__(self, segment: Segment, log: Read, offsets: "Slots", times: "Slots") -> None:
+        """log: reads the .log."""
+        self.read = log
+        self._segment, self._size_bytes, self._offsets, self._times = segment, segment.log.size_bytes, offsets, times
+
+    def first(self, start: int, stop: int) -> int | None:
+        """The first place in [start, stop), None if no entry leads to one."""
+        slot = bisect_left(self._offsets, start, key=_position)
+        for entry in self._offsets[slot : slot + TRIES]:
+            if start <= _position(entry) < stop and self._batch(entry) is not None:
+                return int(entry["position"])
+        return None
+
+    def positions(self, start: int, stop: int) -> np.ndarray:
+        """What the entries say between two bytes, start itself left out, proven or not; in order, each once."""
+        first, last = (bisect_left(self._offsets, edge, key=_position) for edge in (start + 1, stop))
+        found = np.unique(self._offsets[first:last]["position"].astype(np.int64))
+        return found[(found > start) & (found < stop)]
+
+    def before_offset(self, offset: int) -> int:
+        """A place before which all offsets are smaller; byte 0 where no entry proves one."""
+        slot = bisect_right(self._offsets, offset - self._segment.base_offset, key=_offset)
+        for entry in self._offsets[max(0, slot - TRIES) : slot][::-1]:
+            batch = self._batch(entry)
+            if batch is not None and _first_offset(batch) <= offset:
+                return int(batch["position"])
+        return 0
+
+    def behind_offset(self, offset: int) -> int:
+        """A place from which on all offsets are larger; the end of the .log where no entry proves one."""
+        slot = bisect_right(self._offsets, offset - self._segment.base_offset, key=_offset)
+        for entry in self._offsets[slot : slot + TRIES]:
+            batch = self._batch(entry)
+            if batch is not None and UNKNOWN != batch["base_offset"] > offset:
+                return int(batch["position"])
+        return self._size_bytes
+
+    def before_time(self, timestamp_ms: int) -> int:
+        """A place before which no record is as new as this, as the .timeindex tells; byte 0 where no entry of it is borne out."""
+        slot = bisect_left(self._times, timestamp_ms, key=_timestamp)
+        for entry in self._times[max(0, slot - TRIES) : slot][::-1]:
+            if (batch := self._newest(entry)) is not None:
+                return int(batch["position"])
+        return 0
+
+    def behind_time(self, timestamp_ms: int) -> int:
+        """The end of a batch with a record newer than this, as early as the .timeindex has one; the end of the .log without one."""
+        slot = bisect_right(self._times, timestamp_ms, key=_timestamp)
+        for entry in self._times[slot : slot + TRIES]:
+            if (batch := self._newest(entry)) is not None:
+                return int(batch["position"] + batch["size_bytes"])
+        return self._size_bytes
+
+    def is_intact(self, position: int) -> bool:
+        """Whether a whole batch begins at this byte, by its checksum."""
+        batch = self.header(position)
+        return batch is not None and self._has_checksum(batch)
+
+    def header(self, position: int) -> np.ndarray | None:
+        """The batch whose header is at this byte (format.batch.BATCH), if its length can be."""
+        header = np.zeros((1, HEADER_BYTES), np.uint8)
+        if self.read(position, header[0]) <= LENGTH_END + LEAST_LENGTH:
+            return None
+        batch = rows(np.array([position]), header)[0]
+        fits = LENGTH_END + LEAST_LENGTH <= batch["size_bytes"] <= self._size_bytes - position
+        return batch if fits and 0 <= batch["magic"] <= 2 else None
+
+    def _batch(self, entry: np.ndarray) -> np.ndarray | None:
+        """The batch that an entry leads to, if there is a whole one that does not begin behind its key."""
+        batch = self.header(int(entry["position"]))
+        key = self._segment.base_offset + int(entry["relative_offset"])
+        return batch if batch is not None and batch["base_offset"] <= key and self._has_checksum(batch) else None
+
+    def _has_checksum(self, batch: np.ndarray) -> bool:
+        if batch["size_bytes"] > BATCH_BYTES:
+            return False
+        data = np.empty(int(batch["size_bytes"]), np.uint8)
+        return self.read(int(batch["position"]), data) == len(data) and is_intact(data.data)
+
+    def _newest(self, entry: np.ndarray) -> np.ndarray | None:
+        """The batch that holds the offset of a time entry, if the entry's timestamp is that of its newest record."""
+        offset = self._segment.base_offset + int(entry["relative_offset"])
+        position = self.before_offset(offset)
+        for _ in range(STEPS):
+            batch = self.header(position)
+            if batch is None:
+                return None
+            if batch["last_offset"] >= offset:
+                return batch if batch["max_timestamp_ms"] == entry["timestamp_ms"] else None
+            position += int(batch["size_bytes"])
+        return None
+
+
+class Slots:
+    """The slots of an index file as a sequence, read when they are asked for."""
+
+    def __init__(self, read: Read | None, size_bytes: int, layout: np.dtype) -> None:
+        """read: None where there is no file."""
+        self._read, self._layout = read, layout
+        self._slots = size_bytes // layout.itemsize if read else 0
+
+    def __len__(self) -> int:
+        return self._slots
+
+    def __getitem__(self, which: int | slice) -> np.ndarray:
+        """An entry, or the entries of a stretch of slots; those of a file that has become shorter are zeros."""
+        if isinstance(which, int):
+            return self[which : which + 1][0]
+        first, stop, _ = which.indices(self._slots)
+        entries = np.zeros(max(0, stop - first), self._layout)
+        if len(entries):
+            self._read(first * self._layout.itemsize, entries.view(np.uint8))
+        return entries
+
+
+def _slots(stack: ExitStack, found: FileInfo | None, layout) -> Slots:
+    try:
+        read = stack.enter_context(file.reader(found.path)) if found else None
+    except CannotOpen:
+        read = None
+    return Slots(read, found.size_bytes if found else 0, layout.ENTRY)
+
+
+def _position(entry: np.ndarray) -> float:
+    return int(entry["position"]) if _is_written(entry) else NOWHERE
+
+
+def _offset(entry: np.ndarray) -> float:
+    return int(entry["relative_offset"]) if _is_written(entry) else NOWHERE
+
+
+def _timestamp(entry: np.ndarray) -> float:
+    return int(entry["timestamp_ms"]) if _is_written(entry) else NOWHERE
+
+
+def _is_written(entry: np.ndarray) -> bool:
+    """Zeros alone are a slot that was set ahead; an entry of time 0 at the base offset looks the same and is not needed."""
+    return any(entry.tobytes())
+
+
+def _first_offset(batch: np.ndarray) -> int:
+    """The first offset of a batch; of a wrapper of magic 0 and 1, which does not tell it, the last."""
+    return int(batch["last_offset"] if batch["base_offset"] == UNKNOWN else batch["base_offset"])

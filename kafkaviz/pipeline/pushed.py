@@ -1,0 +1,106 @@
+"""What a query asks of the data source: Spark's pushed filters and our own options, as limits that files and bytes are skipped by.
+
+    WHERE topic = 'orders' AND offset >= 5000 AND offset < 6000      topics {orders}, offset from 5000 to 5999
+
+All filters are ANDed. Spark looks at every row again, so a filter that is not understood costs time and no rows.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from math import inf
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from pyspark.sql.datasource import Filter
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Numbers from least to most, both included."""
+
+    least: float = -inf
+    most: float = inf
+
+    def __and__(self, other: "Limits") -> "Limits":
+        return Limits(max(self.least, other.least), min(self.most, other.most))
+
+    def has(self, number: float) -> bool:
+        """Whether the number lies within."""
+        return self.least <= number <= self.most
+
+    def has_any(self, low: float, high: float) -> bool:
+        """Whether any number from low to high does."""
+        return self.least <= high and low <= self.most
+
+    def rows(self, numbers: np.ndarray) -> np.ndarray:
+        """Which of the numbers do."""
+        return (numbers >= self.least) & (numbers <= self.most)
+
+    @property
+    def are_set(self) -> bool:
+        """Whether there is a limit at all."""
+        return self != ALL
+
+
+ALL = Limits()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The limits of a query.
+
+    patterns: of topics, as the option gives them, none for all; topics: the sets of names that filters allow, each of them;
+    numbers: limits by the column's name.
+    """
+
+    patterns: tuple[str, ...] = ()
+    topics: tuple[frozenset[str], ...] = ()
+    numbers: Mapping[str, Limits] = field(default_factory=dict)
+
+    def limits(self, column: str) -> Limits:
+        """Those of a column of whole numbers."""
+        return self.numbers.get(column, ALL)
+
+    def has_topic(self, topic: str) -> bool:
+        """Whether rows of the topic are asked for."""
+        matches = not self.patterns or any(fnmatchcase(topic, pattern) for pattern in self.patterns)
+        return matches and all(topic in names for names in self.topics)
+
+
+def asked(filters: Iterable["Filter"], patterns: tuple[str, ...] = ()) -> Asked:
+    """What these filters ask for together; those on texts other than the topic's, or with a negation, limit nothing."""
+    found = Asked(patterns)
+    for one in filters:
+        found = _with(found, one)
+    return found
+
+
+def _with(found: Asked, one: "Filter") -> Asked:
+    (column, *deeper), value = getattr(one, "attribute", ("", "")), getattr(one, "value", None)
+    kind = type(one).__name__
+    if deeper or value is None:
+        return found
+    if column == "topic" and kind in ("EqualTo", "EqualNullSafe", "In"):
+        names = frozenset(value if kind == "In" else [value])
+        return replace(found, topics=(*found.topics, names))
+    limits = _limits(kind, value)
+    return found if limits is None else replace(found, numbers={**found.numbers, column: found.limits(column) & limits})
+
+
+def _limits(kind: str, value: object) -> Limits | None:
+    values = value if kind == "In" else [value]
+    if not isinstance(values, list | tuple) or any(isinstance(one, bool) or not isinstance(one, int) for one in values):
+        return None
+    if kind == "In":
+        return Limits(min(values), max(values)) if values else None
+    return {
+        "EqualTo": Limits(*2 * values),
+        "EqualNullSafe": Limits(*2 * values),
+        "GreaterThan": Limits(least=values[0] + 1),
+        "GreaterThanOrEqual": Limits(least=values[0]),
+        "LessThan": Limits(most=values[0] - 1),
+        "LessThanOrEqual": Limits(most=values[0]),
+    }.get(kind)

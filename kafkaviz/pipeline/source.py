@@ -1,0 +1,138 @@
+"""A broker directory as a data source of Spark: spark.read.format("kafka_batches").load(DIR), after kafkaviz.pipeline.register(spark).
+
+    kafka_segments      a row a segment: its files, and what reading them tells
+    kafka_batches       a row a batch, from its header
+    kafka_records       a row a record, of any magic and codec; keys, values and headers with option payload=true
+    kafka_offset_index  a row a written slot of an .index
+    kafka_time_index    a row a written slot of a .timeindex
+
+Columns and options: source_schema.py. Filters on topic, partition, segment_base_offset, and on offsets and timestamps skip files and byte
+ranges. DIR is a broker directory, one partition directory, or an archive; load([DIR, DIR]) reads several.
+"""
+
+import json
+import logging
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.log.broker import open_broker
+from kafkaviz.pipeline.inventory import inventory
+from kafkaviz.pipeline.pushed import Asked, asked
+from kafkaviz.pipeline.source_plan import Piece, tasks
+from kafkaviz.pipeline.source_read import Reading, reads_log
+from kafkaviz.pipeline.source_schema import FORMATS, columns, options
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+    from pyspark.sql.datasource import Filter
+    from pyspark.sql.types import StructType
+
+LOG = logging.getLogger("kafkaviz")
+
+
+def register(spark: "SparkSession") -> None:
+    """Makes the five formats known to a session, and lets it hand filters to them."""
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")  # Spark refuses a source that takes filters without it
+    for source in SOURCES:
+        spark.dataSource.register(source)
+
+
+class KafkaSource(DataSource):
+    """What the five have in common; FORMAT is the name that format() takes."""
+
+    FORMAT = ""
+
+    @classmethod
+    def name(cls) -> str:
+        """As spark.read.format takes it."""
+        return cls.FORMAT
+
+    def schema(self) -> "StructType":
+        """The columns, in order; BadOption for one that is not there."""
+        return from_arrow_schema(columns(self.FORMAT, options(self.options)))
+
+    def reader(self, schema: "StructType") -> "KafkaReader":
+        """A reader of all or some of the columns."""
+        return KafkaReader(self.FORMAT, dict(self.options), schema)
+
+
+class SegmentsSource(KafkaSource):
+    """A row a segment."""
+
+    FORMAT = "kafka_segments"
+
+
+class BatchesSource(KafkaSource):
+    """A row a batch."""
+
+    FORMAT = "kafka_batches"
+
+
+class RecordsSource(KafkaSource):
+    """A row a record."""
+
+    FORMAT = "kafka_records"
+
+
+class OffsetIndexSource(KafkaSource):
+    """A row a slot of an .index."""
+
+    FORMAT = "kafka_offset_index"
+
+
+class TimeIndexSource(KafkaSource):
+    """A row a slot of a .timeindex."""
+
+    FORMAT = "kafka_time_index"
+
+
+SOURCES = (SegmentsSource, BatchesSource, RecordsSource, OffsetIndexSource, TimeIndexSource)
+assert {source.FORMAT for source in SOURCES} == set(FORMATS)
+
+
+class Task(InputPartition):
+    """What one Spark task reads."""
+
+    def __init__(self, pieces: list[Piece]) -> None:
+        self.pieces = pieces
+
+
+class KafkaReader(DataSourceReader):
+    """Plans in one process of Python, reads in the workers; it is pickled on the way, with what was asked for."""
+
+    def __init__(self, name: str, given: dict[str, str], schema: "StructType") -> None:
+        """given: the options, with the directory as path, or several as paths."""
+        self.options = options(given)
+        self._name, self._directories = name, directories(given)
+        self._schema = to_arrow_schema(schema, timezone="UTC")
+        self._asked = Asked(self.options.topics)
+
+    def pushFilters(self, filters: list["Filter"]) -> Iterable["Filter"]:
+        """Keeps what can be skipped by; Spark goes on looking at every row."""
+        self._asked = asked(filters, self.options.topics)
+        return filters
+
+    def partitions(self) -> list[Task]:
+        """The tasks; names and sizes of files are looked at, and nothing is opened."""
+        found = inventory(map(open_broker, self._directories))
+        for problem in found.problems:
+            LOG.warning("%s: %s", problem.path, problem.what)
+        reads = reads_log(self._name, self._schema)
+        return [Task(pieces) for pieces in tasks(self._name, found, self._asked, reads, self.options.task_bytes)] or [Task([])]
+
+    def read(self, partition: Task) -> Iterator["pa.RecordBatch"]:
+        """The rows of a task."""
+        return Reading(self._name, self._schema, self._asked, self.options).read(partition.pieces)
+
+
+def directories(given: dict[str, str]) -> list[str]:
+    """The directories that load() was given; CannotOpen without any."""
+    found = json.loads(given["paths"]) if given.get("paths") else [given["path"]] if given.get("path") else []
+    if not found:
+        raise CannotOpen("load()", "names no directory", 'give one: .load("/var/lib/kafka")', kind="missing")
+    return found

@@ -1,0 +1,237 @@
+"""What a task of the data source does: each of its pieces read as far as the query needs it, as Arrow record batches.
+
+A piece begins at the first batch from its edge on that an index entry proves and ends where the next one begins, so that any number of
+pieces gives the same rows. Within it the indexes say where the offsets or times that are asked for may begin and end; what they say is
+held against the .log first (log/entry_points.py), and where it is wrong the whole piece is read. Behind damage reading goes on
+(log/past_damage.py).
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+import pyarrow as pa
+
+from kafkaviz.errors import KafkavizError
+from kafkaviz.format.batch import HEADER_BYTES, UNKNOWN, codec, has_delete_horizon, is_log_append_time
+from kafkaviz.format.walk import CHUNK_BYTES
+from kafkaviz.log.entry_points import EntryPoints, entry_points
+from kafkaviz.log.past_damage import Hole, PastDamage
+from kafkaviz.log.segment import OFFSET_ENTRY, Segment
+from kafkaviz.pipeline import records, scan
+from kafkaviz.pipeline.content import between
+from kafkaviz.pipeline.plan import Wanted
+from kafkaviz.pipeline.pushed import Asked
+from kafkaviz.pipeline.records import Trouble
+from kafkaviz.pipeline.rows import Columns, batch_columns, entry_columns, entry_slots, table
+from kafkaviz.pipeline.source_plan import Piece, reach
+from kafkaviz.pipeline.source_schema import PAYLOAD, Options
+from kafkaviz.pipeline.summary import SegmentRead, whole
+from kafkaviz.pipeline.transform import FACT_COLUMNS, facts_of_read, file_columns
+
+HELD_BACK_MS = 60_000  # max.block.ms: how long a producer may hold a record that it has stamped before it gets into a batch
+HOP_BYTES = 4096  # of batches this large on average the headers alone are read, one by one; of smaller ones everything
+SAMPLED = 16  # batches that the average is of
+LOG = logging.getLogger("kafkaviz")
+Rows = Iterator[pa.RecordBatch]
+
+
+class Reading:
+    """The reading of one format: which rows of which columns."""
+
+    def __init__(self, name: str, schema: pa.Schema, asked: Asked, options: Options) -> None:
+        """schema: the columns in their order. asked: rows outside of it may be left out, and most are."""
+        self._name, self._schema, self._asked, self._options = name, schema, asked, options
+        self._reach = reach(name, asked)
+
+    def read(self, pieces: Sequence[Piece]) -> Rows:
+        """All that the pieces hold, in their order; a file that cannot be read is a row or a line in the log, not the end."""
+        of = {"kafka_segments": self._segment, "kafka_batches": self._batches, "kafka_records": self._records}
+        for piece in pieces:
+            piece = replace(piece, wanted=replace(piece.wanted, segment=replace(piece.wanted.segment)))  # what it caches goes with it
+            try:
+                yield from of.get(self._name, self._entries)(piece)
+            except KafkavizError as fault:
+                yield from self._problem(piece, str(fault))
+
+    # ---- one format each
+
+    def _segment(self, piece: Piece) -> Rows:
+        wanted = piece.wanted
+        read = whole([scan.summed(wanted)]) if reads_log(self._name, self._schema) else None
+        row = {"broker": wanted.broker, "topic": wanted.topic, "partition": wanted.partition}
+        row |= {"base_offset": wanted.segment.base_offset, "state": wanted.segment.state, **file_columns(wanted.segment)}
+        if read:
+            facts = facts_of_read(wanted, read)
+            row |= {name: getattr(facts, name) for name in FACT_COLUMNS} | {"problem": _in_one(read)}
+            if read.problems and not self._options.problems:
+                LOG.warning("%s", _in_one(read))
+        yield pa.RecordBatch.from_pylist([row], self._schema)
+
+    def _entries(self, piece: Piece) -> Rows:
+        segment = piece.wanted.segment
+        entries = (segment.offset_slots if self._name == "kafka_offset_index" else segment.time_slots).entries
+        yield from self._table(piece.wanted, entry_columns(entries[self._allowed(entries)]))
+
+    def _batches(self, piece: Piece) -> Rows:
+        with entry_points(piece.wanted.segment) as points:
+            entries = None
+            for batches in self._walked(piece, points):
+                if isinstance(batches, Hole):
+                    yield from self._hole(piece, batches)
+                    continue
+                batches = batches[self._allowed(batches)]
+                if not len(batches):
+                    continue
+                if entries is None:
+                    entries = self._by_position(piece.wanted.segment)
+                slots = entry_slots(batches, between(entries, batches))
+                yield from self._table(piece.wanted, batch_columns(batches, slots))
+
+    def _records(self, piece: Piece) -> Rows:
+        payload = not set(PAYLOAD.names).isdisjoint(self._schema.names)
+        wish = records.Wish(self._reach.offsets, self._reach.times_ms, payload)
+        with entry_points(piece.wanted.segment) as points:
+            for batches in self._walked(piece, points):
+                if isinstance(batches, Hole):
+                    yield from self._hole(piece, batches)
+                    continue
+                for found in records.records(points.read, batches[self._may_hold(batches)], wish):
+                    if isinstance(found, Trouble):
+                        yield from self._problem(piece, f"{piece.wanted.segment.log.path}, {found.what}", found)
+                    else:
+                        yield from self._table(piece.wanted, found)
+
+    # ---- the way through a .log
+
+    def _walked(self, piece: Piece, points: EntryPoints) -> Iterator[np.ndarray | Hole]:
+        """The batches of a piece, as far as offsets and times do not rule them out; behind them what was none."""
+        start, stop = edges(piece, points)
+        if start is None:
+            return
+        start, stop = self._narrowed(points, start, stop)
+        steps = PastDamage(points, start, stop, self._chunk_bytes(points, start))
+        yield from steps
+        yield from steps.holes
+
+    def _narrowed(self, points: EntryPoints, start: int, stop: int) -> tuple[int, int]:
+        """The stretch without what lies before and behind the limits."""
+        offsets, times_ms, late_ms = self._reach.offsets, self._reach.times_ms, self._options.late_ms
+        if offsets.least > -inf:
+            start = max(start, points.before_offset(offsets.least))
+        if offsets.most < inf and start < stop:
+            stop = min(stop, points.behind_offset(offsets.most))
+        if times_ms.least >= 0 and start < stop:
+            start = max(start, points.before_time(times_ms.least))
+        if times_ms.most < inf and isinstance(late_ms, int) and start < stop:
+            stop = min(stop, points.behind_time(times_ms.most + late_ms))
+            if _begins_behind(points.header(start), times_ms.most + late_ms):
+                stop = start
+        return start, stop
+
+    def _chunk_bytes(self, points: EntryPoints, start: int) -> int:
+        """How much is read at once: of large batches, where not every one is wanted, the header."""
+        if self._name == "kafka_batches" and not self._reach.times_ms.are_set:
+            return CHUNK_BYTES
+        position = start
+        for number in range(SAMPLED):
+            batch = points.header(position)
+            if batch is None:
+                return HEADER_BYTES if number and position - start >= number * HOP_BYTES else CHUNK_BYTES
+            position += int(batch["size_bytes"])
+        return HEADER_BYTES if position - start >= SAMPLED * HOP_BYTES else CHUNK_BYTES
+
+    def _may_hold(self, batches: np.ndarray) -> np.ndarray:
+        """Which batches may hold a record that is asked for, by what their headers say."""
+        offsets, times_ms = self._reach.offsets, self._reach.times_ms
+        may = (batches["last_offset"] >= offsets.least) & (batches["base_offset"] <= offsets.most)
+        if not times_ms.are_set:
+            return may
+        newest, held_back_ms = batches["max_timestamp_ms"], self._held_back_ms
+        appended = is_log_append_time(batches) & (batches["magic"] >= 1)
+        hidden = has_delete_horizon(batches) | ((batches["magic"] < 2) & (codec(batches) != 0))
+        oldest = np.where(hidden, -inf, batches["base_timestamp_ms"] - held_back_ms)
+        oldest = np.where(appended, newest, oldest)
+        return may & (newest >= times_ms.least) & (oldest <= times_ms.most)
+
+    @property
+    def _held_back_ms(self) -> float:
+        """How much older than the first record of its batch a record may be."""
+        late_ms = self._options.late_ms
+        return inf if late_ms == "any" else HELD_BACK_MS if late_ms is None else late_ms
+
+    def _by_position(self, segment: Segment) -> np.ndarray:
+        """All entries of the .index, where the column of slots is asked for."""
+        try:
+            entries = segment.offset_index if "entry_slot" in self._schema.names else np.empty(0, OFFSET_ENTRY)
+        except KafkavizError as fault:
+            LOG.warning("%s", fault)
+            entries = np.empty(0, OFFSET_ENTRY)
+        return entries[np.argsort(entries["position"], kind="stable")]
+
+    # ---- rows
+
+    def _allowed(self, found: np.ndarray) -> np.ndarray:
+        """Which rows the limits on their columns allow."""
+        allowed = np.ones(len(found), bool)
+        for column, limits in self._asked.numbers.items():
+            if column in found.dtype.names:
+                allowed &= limits.rows(found[column])
+        return allowed
+
+    def _table(self, owner: Wanted, columns: Columns) -> Rows:
+        count = len(next(iter(columns.values())))
+        if not count:
+            return
+        if "problem" in self._schema.names:
+            columns = {**columns, "problem": pa.nulls(count, pa.string())}
+        yield from table(columns, [owner], [count], self._schema).to_batches()
+
+    def _hole(self, piece: Piece, hole: Hole) -> Rows:
+        size_bytes = hole.stop - hole.start
+        what = f"{piece.wanted.segment.log.path}, byte {hole.start}: {size_bytes} bytes are no whole batch ({hole.reason})"
+        yield from self._problem(piece, what, Trouble(hole.start, UNKNOWN, what))
+
+    def _problem(self, piece: Piece, what: str, trouble: Trouble | None = None) -> Rows:
+        """A row that says so where problems are asked for, else a line in the log."""
+        if not self._options.problems:
+            LOG.warning("%s", what)
+            return
+        wanted = piece.wanted
+        row = {"broker": wanted.broker, "topic": wanted.topic, "partition": wanted.partition, "problem": what}
+        row |= dict.fromkeys(("base_offset",) if self._name == "kafka_segments" else ("segment_base_offset",), wanted.segment.base_offset)
+        if trouble:
+            row |= dict.fromkeys(("position", "batch_position"), trouble.position)
+        yield pa.RecordBatch.from_pylist([{name: row.get(name) for name in self._schema.names}], self._schema)
+
+
+def reads_log(name: str, schema: pa.Schema) -> bool:
+    """Whether any of these columns takes reading the .log."""
+    return name in ("kafka_batches", "kafka_records") or (name == "kafka_segments" and not set(FACT_COLUMNS).isdisjoint(schema.names))
+
+
+def edges(piece: Piece, points: EntryPoints) -> tuple[int | None, int]:
+    """Where a piece begins, None if no batch is proven to begin in it, and where the next piece that has a beginning does.
+
+    All readers of a segment find the same places, whichever pieces they read.
+    """
+    size_bytes = piece.wanted.log_bytes
+    start = 0 if piece.number == 0 else points.first(piece.edge(piece.number), piece.edge(piece.number + 1))
+    if start is None:
+        return None, 0
+    found = (points.first(piece.edge(number), piece.edge(number + 1)) for number in range(piece.number + 1, piece.of))
+    return start, next((position for position in found if position is not None), size_bytes)
+
+
+def _begins_behind(batch: np.ndarray | None, timestamp_ms: float) -> bool:
+    """Whether the first record of a batch is newer than this, as far as its header tells."""
+    if batch is None or batch["magic"] < 2 or has_delete_horizon(batch):
+        return False
+    first_ms = batch["max_timestamp_ms"] if is_log_append_time(batch) else batch["base_timestamp_ms"]
+    return bool(first_ms > timestamp_ms)
+
+
+def _in_one(read: SegmentRead) -> str | None:
+    return "; ".join(f"{problem.path}: {problem.what}" for problem in read.problems) or None
