@@ -4,15 +4,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from kafkaviz import config_def
 from kafkaviz.analyse import lookup_paths
 from kafkaviz.analyse.rebuilt import Source, settings_around
 from kafkaviz.analyse.restart import Log, stored
 from kafkaviz.config_def import Release, Value
 from kafkaviz.errors import CannotOpen
+from kafkaviz.format import names
 from kafkaviz.log.settings import Origin
 from kafkaviz.simulate.config import IndexConfig
-from kafkaviz.simulate.stored import StoredLog
+from kafkaviz.simulate.directory import INDEXES
+from kafkaviz.simulate.simulation import Simulated
+from kafkaviz.simulate.stored import StoredFile, StoredLog
 
 
 @dataclass(frozen=True)
@@ -37,3 +42,30 @@ def open_replayed(path: Path, release: Release) -> Replayed:
     found = settings_around(partition, release, {}).of_topic(partition.topic)
     settings = {name: one.value for name, one in found.items() if one.origin != Origin.DEFAULT and name in config_def.TOPIC_SETTINGS}
     return Replayed(stored(Log(partition, IndexConfig())), settings, (Source(partition, (), ()).root, partition.path))
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A file of a copied segment beside that of its replay. from_position: the first byte that differs, None where all are the same."""
+
+    name: str
+    from_position: int | None
+
+
+def compared(replayed: Replayed, simulated: Simulated) -> list[Compared]:
+    """The indexes of each copied segment; a replay without a segment of that base offset has files of no bytes there.
+
+    An index of a log that was not closed is compared up to its last byte that is not zero.
+    """
+    again = {one.name.rpartition("/")[2]: one for one in simulated.files}
+    own = [one for one in replayed.log.files if (name := names.parse_file(one.name)) and name.kind in INDEXES and not name.suffix]
+    return [Compared(one.name, _differs_from(one, again.get(one.name))) for one in own]
+
+
+def _differs_from(own: StoredFile, again: StoredFile | None) -> int | None:
+    contents = [one.content().rstrip(b"\0") if one else b"" for one in (own, again)]
+    if contents[0] == contents[1]:
+        return None
+    shorter = min(map(len, contents))
+    first, second = (np.frombuffer(one, np.uint8, shorter) for one in contents)
+    return int(np.argmax(first != second)) if (first != second).any() else shorter

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,8 @@ from kafkaviz.commands.printing import output
 from kafkaviz.commands.rebuild import folder, setting
 
 if TYPE_CHECKING:
+    from kafkaviz.analyse.replayed import Replayed
+    from kafkaviz.config_def import Release
     from kafkaviz.simulate.simulation import Plan, Simulated
 
 EPILOG = """\
@@ -28,7 +31,8 @@ server.properties in OUT, where other commands find them.
 
 --json prints one object: segments, a list of {base_offset, log_bytes, offset_entries, time_entries, roll_reason, files: {NAME: sha256}};
 events, a list of {event, segment, now_ms, offset, cause, found, limit, incoming_bytes}: "roll", of a segment that was full, with the
-offset of the next one, the rule that held, and its numbers; "close" at the end. log_bytes is without what is preallocated.
+offset of the next one, the rule that held, and its numbers; "close" at the end. log_bytes is without what is preallocated. Of a replay
+also differing, a list of {file, from_position}: the copied indexes that came out otherwise, and from which byte on.
 
 Example: kafkaviz simulate orders --out simulated --set index.interval.bytes=1024"""
 
@@ -71,15 +75,19 @@ def run(args: argparse.Namespace) -> int:
     if args.out is None:
         raise KafkavizError("name the folder to write into with --out")
     out = file.absolute(args.out)
-    plan, inputs = _replay(args) if args.replay else (_workload(args), ())
+    source = _source(args) if args.replay else None
+    plan = _replay(args, source) if source else _workload(args)
+    inputs = source.inputs if source else ()
     elsewhere(out, inputs)
     if not args.json:
         print(output.plain(f"writing as Kafka {_version(plan)} does it, with {_settings(plan)}"), file=sys.stderr)
-    simulated, told = (_live if args.live else _written)(plan, out, inputs, not args.crash, args.json)
-    if args.json:
-        output.say_json(told)
+    with (_live if args.live else _written)(plan, out, inputs, not args.crash) as simulated:  # its files are read where they were written
+        told = words.as_object(simulated, source) if args.json else None
+        lines = [] if args.json else [*words.words(simulated, out), *words.compared_words(source, simulated)]
+    if told is None:
+        output.say(lines)
     else:
-        output.say(words.words(simulated, out))
+        output.say_json(told)
     return 0
 
 
@@ -96,22 +104,30 @@ def _workload(args: argparse.Namespace) -> "Plan":
     return simulation.of_workload(workload, dict(args.typed), args.seed, args.kafka_version)
 
 
-def _replay(args: argparse.Namespace) -> "tuple[Plan, tuple[Path, ...]]":
-    """The plan to write a partition once more, and the directories that nothing is written into."""
-    from kafkaviz import versions
-    from kafkaviz.analyse import lookup_paths
+def _source(args: argparse.Namespace) -> "Replayed":
+    """The partition that is to be written once more."""
     from kafkaviz.analyse.replayed import open_replayed
+
+    return open_replayed(args.replay, _release(args))
+
+
+def _replay(args: argparse.Namespace, source: "Replayed") -> "Plan":
+    """The plan for it."""
     from kafkaviz.simulate import simulation
 
-    release = versions.parse(args.kafka_version or lookup_paths.version(args.replay))
-    source = open_replayed(args.replay, release)
-    plan = simulation.of_log(source.log, source.settings, dict(args.typed), 1 if args.seed is None else args.seed, release)
-    return plan, source.inputs
+    return simulation.of_log(source.log, source.settings, dict(args.typed), 1 if args.seed is None else args.seed, _release(args))
 
 
-def _written(plan: "Plan", out: Path, inputs: tuple[Path, ...], clean: bool, as_json: bool) -> "tuple[Simulated, dict | None]":
-    """Carries out a plan; the files appear in OUT once all are written."""
-    from kafkaviz.commands.simulating import words
+def _release(args: argparse.Namespace) -> "Release":
+    from kafkaviz import versions
+    from kafkaviz.analyse import lookup_paths
+
+    return versions.parse(args.kafka_version or lookup_paths.version(args.replay))
+
+
+@contextmanager
+def _written(plan: "Plan", out: Path, inputs: tuple[Path, ...], clean: bool) -> "Iterator[Simulated]":
+    """Carries out a plan; the files appear in OUT when the block that looks at the result is through."""
     from kafkaviz.simulate.folder import OnDisk, new_files, write
     from kafkaviz.simulate.simulation import Run
 
@@ -122,16 +138,15 @@ def _written(plan: "Plan", out: Path, inputs: tuple[Path, ...], clean: bool, as_
         finally:
             logs.close()
         write(simulated.files, aside.path, {f"{plan.directory}/{name}" for name in logs.names()})
-        return simulated, words.as_object(simulated) if as_json else None  # the checksums while the files are where they were written
+        yield simulated
 
 
-def _live(plan: "Plan", out: Path, inputs: tuple[Path, ...], clean: bool, as_json: bool) -> "tuple[Simulated, dict | None]":
+@contextmanager
+def _live(plan: "Plan", out: Path, inputs: tuple[Path, ...], clean: bool) -> "Iterator[Simulated]":
     """The same at the speed of the clock."""
-    from kafkaviz.commands.simulating import words
     from kafkaviz.commands.simulating.live import live
 
-    simulated = live(plan, out, inputs, clean)
-    return simulated, words.as_object(simulated) if as_json else None
+    yield live(plan, out, inputs, clean)
 
 
 def _presets() -> Iterator[str]:

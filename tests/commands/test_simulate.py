@@ -114,7 +114,8 @@ def test_a_real_partition_is_replayed_to_the_byte(data, tmp_path, capsys, name):
     """Written by a 4.3.1 leader that was not restarted: the same roll points, and the same bytes in every file of its segments."""
     own = data / "kafka-4.3.1" / name
     options = ["--set", "index.interval.bytes=150", "--set", "segment.index.bytes=300"] if name == "tiny-index-0" else []
-    simulated(capsys, tmp_path / "out", "--replay", str(own), "--kafka-version", "4.3.1", *options)
+    told = simulated(capsys, tmp_path / "out", "--replay", str(own), "--kafka-version", "4.3.1", *options)
+    assert told["differing"] == []
     again = tmp_path / "out" / name
     assert {path.name for path in again.glob("*.log")} == {path.name for path in own.glob("*.log")}
     assert digests(again) == digests(own) and len(digests(own)) > 1
@@ -145,6 +146,19 @@ def test_a_replay_under_other_settings(data, tmp_path, capsys):
     ]
     assert counts[0] > counts[1]
     assert {path.name: (digest(path), path.stat().st_mtime_ns) for path in own.iterdir()} == before
+
+
+def test_what_came_out_otherwise_is_told(data, tmp_path, capsys):
+    """The first byte of each copied index that a replay does not give; a segment that does not begin there is such a file too."""
+    own = data / "kafka-4.3.1" / "tiny-index-0"
+    options = ["--replay", str(own), "--set", "index.interval.bytes=150", "--kafka-version", "4.3.1"]
+    assert main(["simulate", *options, "--set", "segment.index.bytes=300", "--out", str(tmp_path / "same")]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "2 of 2 copied index files came out the same to the byte"
+    assert main(["simulate", *options, "--set", "segment.index.bytes=60", "--out", str(tmp_path / "other")]) == 0
+    *_, told, index, timeindex = capsys.readouterr().out.splitlines()
+    again = (tmp_path / "other" / "tiny-index-0" / f"{49:020}.index").stat().st_size
+    assert told == "0 of 2 copied index files came out the same to the byte"
+    assert index == f"  {49:020}.index differs from byte {again} on" and timeindex.startswith(f"  {49:020}.timeindex differs from byte ")
 
 
 def test_a_crash_leaves_what_check_tells_of(tmp_path, capsys):

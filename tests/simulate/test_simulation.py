@@ -137,6 +137,16 @@ def test_an_unclean_end_leaves_what_a_kill_leaves(tmp_path):
         assert logs.content(one.base_offset) == (partition.path / f"{one.base_offset:020}.log").read_bytes()
 
 
+def test_the_checkpoints_of_a_crash_are_those_that_were_written_last():
+    """The high watermark each 5 seconds, the recovery point each minute, of a workload of half a minute and ten appends a second."""
+    files = {one.name: one.content().decode("latin-1") for one in kv.simulate(load(SHORT), clean=False).files}
+    assert files["replication-offset-checkpoint"] == "0\n1\nshort 0 251\n"
+    assert files["recovery-point-offset-checkpoint"] == "0\n1\nshort 0 0\n"
+    silent = {one.name: one.content().decode("latin-1") for one in kv.simulate(load(SHORT + '[[phase]]\nsilence = "2min"\n'), clean=False).files}
+    assert silent["replication-offset-checkpoint"] == "0\n1\nshort 0 300\n"
+    assert silent["recovery-point-offset-checkpoint"].endswith(f"short 0 {kv.simulate(load(SHORT)).segments[-1].base_offset}\n")
+
+
 def test_a_preallocated_log_is_as_long_as_it_may_grow_until_it_is_closed(tmp_path):
     """log.preallocate: the zeros at its end are what a start cuts off."""
     for clean in (True, False):

@@ -3,9 +3,12 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from kafkaviz.analyse.replayed import Replayed, compared
 from kafkaviz.simulate.simulation import Simulated, SimulatedSegment
 from kafkaviz.simulate.writer import Event
 from kafkaviz.units import file_stem
+
+MOST_SHOWN = 20  # files that came out otherwise; --json has all
 
 
 def words(simulated: Simulated, out: Path) -> Iterator[str]:
@@ -22,7 +25,19 @@ def segment_words(one: SimulatedSegment) -> str:
     return f"{file_stem(one.base_offset)}  {one.log_bytes} bytes of .log: {entries}{rolled}"
 
 
-def as_object(simulated: Simulated) -> dict:
+def compared_words(source: Replayed | None, simulated: Simulated) -> Iterator[str]:
+    """How a replay came out beside the copied indexes, if it is one."""
+    if source is None:
+        return
+    found = compared(source, simulated)
+    differing = [one for one in found if one.from_position is not None]
+    yield f"{len(found) - len(differing)} of {len(found)} copied index files came out the same to the byte"
+    yield from (f"  {one.name} differs from byte {one.from_position} on" for one in differing[:MOST_SHOWN])
+    if len(differing) > MOST_SHOWN:
+        yield f"  and {len(differing) - MOST_SHOWN} more"
+
+
+def as_object(simulated: Simulated, source: Replayed | None) -> dict:
     """What --json prints."""
     segments = [
         {
@@ -32,7 +47,11 @@ def as_object(simulated: Simulated) -> dict:
         }
         for one in simulated.segments
     ]  # fmt: skip
-    return {"segments": segments, "events": [_event(one) for one in simulated.events]}
+    told = {"segments": segments, "events": [_event(one) for one in simulated.events]}
+    if source is None:
+        return told
+    found = [one for one in compared(source, simulated) if one.from_position is not None]
+    return told | {"differing": [{"file": one.name, "from_position": one.from_position} for one in found]}
 
 
 def _event(event: Event) -> dict:
