@@ -36,15 +36,15 @@ MORE = "segment.jitter.ms"
 def main() -> None:
     """The page."""
     place = frame("Rolls")
-    whole(place)
+    whole(place, head(place))
 
 
 @st.fragment
-def whole(place: Place) -> None:
-    """All of it: a slider redraws this, not the frame around it."""
+def whole(place: Place, of: str) -> None:
+    """All but the head: a slider redraws this, not the frame around it."""
     with st.container(gap=None, key="kv_rolls"):
         above = None
-        if head(place) == SIMULATED:
+        if of == SIMULATED:
             above = simulated()
         else:
             on_disk(place)
@@ -57,20 +57,31 @@ def whole(place: Place) -> None:
 
 def head(place: Place) -> str:
     """Title, and the choice between a simulated log and the open topic-partition or another; what was chosen."""
-    names = sources(place)
-    labels = {parts.middle(one, NAME_CHARACTERS): one for one in names}
-    adopt(state.ROLLS_OF, list(labels))
+    labels = {parts.middle(one, NAME_CHARACTERS): one for one in sources(place)}
+    now = shown_now(list(labels))
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
         lead = st.container(width="stretch")
-        look = {"default": next(iter(labels)), "required": True, "bind": "query-params", "label_visibility": "collapsed"}
-        label = st.segmented_control("Rolls of", list(labels), key=state.ROLLS_OF, **look) or SIMULATED
+        look = {"default": now, "required": True, "label_visibility": "collapsed", "key": f"kv_rolls_of_{now}"}
+        label = st.segmented_control("Rolls of", list(labels), **look) or now
     of = labels[label]
-    own = units.legible(place.partition.directory) if place.partition else ""
-    if of not in (SIMULATED, own):
-        st.switch_page("pages/rolls.py", query_params=state.address(place.directory, of) | {state.ROLLS_OF: label})
+    if label != now:
+        st.session_state[state.ROLLS_ON_DISK] = of != SIMULATED
+        there = place.address if of == SIMULATED else state.address(place.directory, of) | {state.ROLLS_OF: label}
+        st.switch_page("pages/rolls.py", query_params=there)
     with lead:
         parts.title("Rolls", LEAD if of == SIMULATED else told_on_disk(place), gap=0)
     return of
+
+
+def shown_now(labels: list[str]) -> str:
+    """Simulated or the open topic-partition, as the address says; else as it was looked at before; else the simulated log.
+
+    Not bound to the address: it can only change together with the topic-partition, which is the frame's.
+    """
+    said = st.query_params.get(state.ROLLS_OF)
+    if said == SIMULATED or len(labels) == 1:
+        return labels[0]
+    return labels[1] if said in labels or st.session_state.get(state.ROLLS_ON_DISK) else labels[0]
 
 
 def sources(place: Place) -> list[str]:

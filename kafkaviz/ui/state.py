@@ -37,6 +37,10 @@ SETTING = {  # Rolls: a topic's settings, each a slider
 STORY = "story"  # Rolls: which log grows in the stepper
 FILTER = "filter"  # Broker: what the names in the table of topic-partitions have in them
 ROWS = "rows"  # Broker: which sixty of the map's rows are shown, from 1
+LESSON, PART = "lesson", "at"  # Workshop: which lesson, and which of its steps, from 1
+ANSWERS, GIVEN = "answers", "given"  # Workshop: what was answered, key-is-last.2b three-files.3x; what is typed into this step's exercise
+NOTES, PAPER = "notes", "paper"  # Workshop: the teacher's notes are shown; the whole lesson, to be printed
+LANGUAGE = "lang"  # en or zh
 
 # Session keys: what must outlive a rerun, but means nothing in a link.
 CAME = "kv_came"  # Segment: the segment, file and byte that a link without a pin led to
@@ -49,7 +53,9 @@ WORKED = "kv_worked"  # directories whose ingest this session has watched: the s
 SLIDER = "kv_slider"  # Lookup: where the slider of the target stands
 ASKED = "kv_asked"  # Lookup: the source and the kind of target that TARGET was chosen for
 RUN, BEFORE, PINNED = "kv_run", "kv_before", "kv_pinned"  # Rolls: what the last run came to, the one before, and whether that one stays
+ROLLS_ON_DISK = "kv_rolls_on_disk"  # Rolls: a topic-partition was looked at last, not a simulated log
 OWN_TEXT = "kv_own_text"  # Rolls: the workload that somebody wrote
+SPOKEN = "kv_spoken"  # the language that was chosen last
 REMEMBERED = "kv_remembered"  # the directory this session put into the list of recent ones
 
 

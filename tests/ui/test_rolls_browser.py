@@ -1,0 +1,104 @@
+"""The Rolls page in a real browser: sliders and stepper by key, the address, a comparison, the result opened; no error in the console."""
+
+import re
+
+from tests import test_browser
+
+pytestmark = test_browser.pytestmark
+server, browser, page = test_browser.server, test_browser.browser, test_browser.page  # fixtures; a server and a Chromium of this module
+
+T = "\u202f"
+
+
+def step(page) -> tuple[int, int]:
+    """Which step of how many."""
+    return tuple(map(int, re.findall(r"\d+", page.locator(".count").inner_text())))
+
+
+def test_a_setting_is_changed_and_compared(server, page):
+    """By keyboard; the run before stands beside the new one, the address brings it back, nothing is clipped at 1280 px."""
+    page.goto(f"{server}/rolls")
+    test_browser.heading(page, "Rolls")
+    page.get_by_text("16 rolls: 5 by size, 3 by time, 8 by time index").wait_for()
+    page.locator(".js-plotly-plot .main-svg").nth(1).wait_for(state="attached")
+    page.get_by_role("slider", name="segment.ms").press("ArrowLeft")
+    page.get_by_text("segment.ms 1 min → 30 s").wait_for()
+    page.wait_for_url("**age=30+s**")
+    title = page.locator(".kv-figt").first.inner_text()
+    page.reload()
+    page.get_by_text(title).wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    assert page.locator("[data-testid=stException]").count() == 0
+
+
+def test_a_log_grows_step_by_step(server, page):
+    """A link arrives at its step; arrows, Home, End and Space; the sentence is read out; the address follows and the sliders keep it."""
+    page.goto(f"{server}/rolls?step=17")
+    page.locator(".say").filter(has_text="maybeAppend writes nothing").wait_for()
+    assert step(page) == (17, 38) and page.locator(".say").get_attribute("aria-live") == "polite"
+    page.keyboard.press("ArrowLeft")
+    page.locator(".say").filter(has_text=f"4{T}000 B since the last entry, not above 4{T}096: no entry").wait_for()
+    page.wait_for_url("**step=16**")
+    page.keyboard.press("End")
+    assert step(page) == (38, 38) and page.locator(".next").is_disabled()
+    page.keyboard.press("Home")
+    assert step(page) == (1, 38) and page.locator(".prev").is_disabled()
+    page.locator(".speed").select_option("350")
+    page.locator(".title").click()
+    page.keyboard.press("Space")
+    page.wait_for_function(
+        "[...document.querySelectorAll('*')].some(e => /^step [3-9] of/.test(e.shadowRoot?.querySelector('.count')?.textContent))"
+    )
+    page.keyboard.press("Space")
+    resting = step(page)
+    page.wait_for_timeout(800)
+    assert step(page) == resting and page.get_by_role("button", name="Play").is_visible()
+    page.get_by_role("slider", name="segment.bytes").press("ArrowRight")
+    page.get_by_text("segment.bytes 16 MiB → 32 MiB").wait_for()
+    assert step(page) == resting and f"step={resting[0]}" in page.url
+
+
+def test_the_story_can_be_changed(server, page):
+    """Another story starts at its first step."""
+    page.goto(f"{server}/rolls?step=17")
+    page.locator(".say").filter(has_text="maybeAppend").wait_for()
+    page.get_by_text("A full time index", exact=True).click()
+    page.locator(".say").filter(has_text="296 and 300 B").wait_for()
+    assert step(page) == (1, 55)
+    page.locator(".title").click()
+    page.keyboard.press("End")
+    assert page.get_by_text(".timeindex: 1 entry").count() == 1
+
+
+def test_from_simulated_to_a_real_partition_and_back(server, page):
+    """The choice above; the address tells which, the breadcrumb follows."""
+    page.goto(f"{server}/rolls?tp=payments-0")
+    page.get_by_text("16 rolls: 5 by size").wait_for()
+    page.get_by_role("radio", name="tiny-index-0").click()
+    page.get_by_text("28 rolls: 28 by time index").wait_for()
+    page.wait_for_url("**tp=tiny-index-0**")
+    page.get_by_text("29 segments on disk").wait_for()
+    page.reload()
+    page.get_by_text("28 rolls: 28 by time index").wait_for()
+    page.get_by_role("radio", name="Simulated").click()
+    page.get_by_text("16 rolls: 5 by size").wait_for()
+
+
+def test_the_result_opens_like_any_directory(server, page):
+    """A small log, opened in the app: its segments on the Broker page."""
+    page.goto(f"{server}/rolls?workload=A+published+example")
+    page.get_by_text("4 rolls: 4 by time index").wait_for()
+    page.get_by_role("button", name="Open the result").click()
+    test_browser.heading(page, "1 topic-partition")
+    assert ".tar.gz" in page.url
+    with page.expect_response(lambda one: True):
+        page.reload()
+    test_browser.heading(page, "1 topic-partition")
+
+
+def test_settings_that_cannot_work(server, page):
+    """A sentence in place of the figures, dark as well."""
+    page.emulate_media(color_scheme="dark")
+    page.goto(f"{server}/rolls?room=8+B")
+    page.get_by_text("No log can be opened").wait_for()
+    assert page.locator("[data-testid=stException]").count() == 0 and page.locator(".js-plotly-plot").count() == 0
