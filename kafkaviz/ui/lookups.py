@@ -14,6 +14,7 @@ import streamlit as st
 from kafkaviz import units, versions
 from kafkaviz.analyse import cost, lookups, why_offset
 from kafkaviz.analyse.cost import HEADERS, PROBES, Costs
+from kafkaviz.analyse.infer.interval import interval_bounds
 from kafkaviz.analyse.infer.version import Assumed, assumed_version
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import why_offset as why_figure
@@ -21,6 +22,7 @@ from kafkaviz.figures.stepper import Made, Seen
 from kafkaviz.figures.why_offset import WhyView
 from kafkaviz.format import batch_records, names, offset_index
 from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
 from kafkaviz.search import by_time, index, slots
 from kafkaviz.search.bounds import READ_UNCOMMITTED, Bounds, bounds_of
 from kafkaviz.search.index import ENTRY_BYTES
@@ -97,7 +99,7 @@ def of_place(place: Place) -> Source:
     times = rows["max_timestamp_ms"][rows["max_timestamp_ms"] >= 0]
     low_ms, high_ms = (int(times.min()), int(times.max())) if len(times) else (0, of.largest_timestamp_ms)
     return Source(
-        f"{place.listed.key}|{partition.directory}|{anatomies.key(shown)}", _title(place, log, of), _note(log), log,
+        f"{place.listed.key}|{partition.directory}|{anatomies.key(shown)}", _title(place, log, of), _note(place, log), log,
         log.log_start_offset, _end(log), _earliest(partition, low_ms), max(high_ms, max(one.max_timestamp[0] for one in log.segments)),
         first + (last - first) * 3 // 8, low_ms + (high_ms - low_ms) * 3 // 8 + 1,
         lambda base_offset: _rows(partition, log, base_offset), _records_of(partition), _times_of(place, log),
@@ -111,9 +113,20 @@ def _title(place: Place, log: ServedLog, of: ServedSegment) -> str:
     return f"{units.legible(place.partition.label)}, {words}{among}"
 
 
-def _note(log: ServedLog) -> str:
+def _note(place: Place, log: ServedLog) -> str:
     words = lookups.recovered_words(log.recovered)
-    return f"{words[0].upper()}{words[1:]}." if words else ""
+    recovered = f"{words[0].upper()}{words[1:]}." if words else ""
+    return f"{_interval_words(f'{place.listed.key}|{anatomies.key(place.segment)}', place.segment)} {recovered}".strip()
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _interval_words(key: str, _segment: Segment) -> str:
+    """Which index.interval.bytes fits the open segment, as far as its entries tell."""
+    anatomy = anatomies.read(_segment)
+    bounds = interval_bounds(anatomy.batches, anatomy.index.entries)
+    if bounds.high_bytes is None:
+        return ""
+    return f"By its entries index.interval.bytes was {group(bounds.low_bytes or 0)} to {group(bounds.high_bytes)}."
 
 
 def served(place: Place) -> ServedLog:

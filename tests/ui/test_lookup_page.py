@@ -58,7 +58,8 @@ def test_a_real_segment(clean):
     """Offset 2 247 of dense-index-0: eleven probes, four header reads."""
     at = page(clean, tp="dense-index-0", by="offset", target="2247")
     text = html(at)
-    assert "dense-index-0, 1\u202f126 entries in the offset index" in text and f"11 probes, like 83 % of all 6{T}000 offsets here" in text
+    assert "1\u202f126 entries in the offset index. By its entries index.interval.bytes was 0 to " in text
+    assert "dense-index-0, 1\u202f126" in text and f"11 probes, like 83 % of all 6{T}000 offsets here" in text
     assert f"Slot 413 is the last entry not above 2{T}247: 2{T}244 → byte 212{T}990" in steps(at)
     assert f"The consumer skips 2 records to reach offset 2{T}247." in steps(at)
 
@@ -140,6 +141,15 @@ def test_times_with_a_name(clean, target, search, said):
     assert said in steps(at) and "Why this offset?" not in html(at)
     next(one for one in at.button if one.key == "kv_earliest").click().run()
     assert at.query_params["target"] == "earliest" and "The log starts at offset 0" in steps(at)
+
+
+def test_a_simulated_directory(tmp_path):
+    """What kafkaviz simulate writes opens like any other."""
+    from kafkaviz.__main__ import main
+
+    assert main(["simulate", "heartbeat", "--out", str(tmp_path / "made")]) == 0
+    at = page(tmp_path / "made", by="timestamp", target="2026-03-01 12:10:00.000")
+    assert "first record not before the target is offset 500: that is the answer" in steps(at)
 
 
 def test_what_a_read_committed_consumer_gets(clean):
