@@ -429,8 +429,9 @@ def take_along(of: Workload, config: LogConfig, run: lab.Simulated) -> None:
     st.space(16)
     size_bytes = run.lanes.log_bytes
     with st.container(horizontal=True, vertical_alignment="center", gap=16, key="kv_take"):
-        if run.failed or size_bytes > lab.MOST_ARCHIVE_BYTES:
-            why = "Kafka refuses a part of it" if run.failed else f"{units.size(size_bytes)} of .log are too much for a page"
+        if run.failed or run.is_cut or size_bytes > lab.MOST_ARCHIVE_BYTES:
+            too_much = "Only its beginning is here" if run.is_cut else f"{units.size(size_bytes)} of .log are too much for a page"
+            why = "Kafka refuses a part of it" if run.failed else too_much
             st.html(f'<p class="kv-sm kv-fnt">{why}: kafkaviz simulate writes it to a directory.</p>')
             return
         name = f"{of.topic}.tar.gz"

@@ -133,7 +133,7 @@ def _written(appended: np.ndarray, begin_ms: int, start: int, end: int) -> tuple
 
 
 def _stretches(content: np.ndarray, batches: np.ndarray) -> list[tuple[int, int]]:
-    """The first and last bin of each. A bin alone is the seam between two; where there are many, the speed is not steady: all is one."""
+    """The first and last bin of each. A bin alone is the seam between two; with many of them, or much in them, all is one."""
     found = [[0, 0]]
     for place in range(1, len(content)):
         own = slice(found[-1][0], place)
@@ -141,7 +141,8 @@ def _stretches(content: np.ndarray, batches: np.ndarray) -> list[tuple[int, int]
             found[-1][1] = place
         else:
             found.append([place, place])
-    if sum(first == last for first, last in found) > BINS // 8:
+    alone = [first for first, last in found if first == last]
+    if len(alone) > BINS // 8 or content[alone].sum() > ALIKE * content.sum():
         return [(0, len(content) - 1)]
     kept = [one for one in found if one[0] < one[1]] or [[0, len(content) - 1]]
     joined = kept[:1]

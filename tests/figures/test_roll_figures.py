@@ -223,3 +223,10 @@ def test_steps_without_timestamps():
     """No time entry, and a reason for it."""
     shown = growth_figure.view(growth.grow(LogConfig(index_interval_bytes=0), [growth.Append(100, 1, -1)] * 3, 0), "a")
     assert shown.sentences[-1].endswith("The newest timestamp is not known: maybeAppend writes nothing")
+
+
+def test_few_batches_are_one_stretch():
+    """A dozen appends far apart: their mean, not the nothing between them."""
+    shown, appended = written(LogConfig(segment_bytes=1000), stream(12))
+    (only,) = roll_timeline.view(shown, 0, appended).written
+    assert only.batch_bytes == 1000 and only.bytes_per_s == pytest.approx(10_000, rel=0.2)
