@@ -34,6 +34,9 @@ the index gave, then **records**. Each dot in the bar is one step; `←` `→` g
 
 Boxes are the slots of the index, hatched where they are out. The orange section is *warm*: its last entries, tried first from 2.1 on.
 A page is 4 KiB of the index file; a probe needs its page in memory. Click a slot, or the strip of pages, to look up the key there.
+
+Besides times, the log's start, its end and its largest timestamp can be asked for: *earliest*, *latest*, *max*. A *read_committed*
+consumer gets no record of an aborted transaction, and none from the last stable offset on.
 """
 
 
@@ -197,7 +200,7 @@ def second_row(source: Source, by: str, name: str) -> int:
             st.slider("Target along the log", *span, key=state.SLIDER, label_visibility="collapsed", on_change=take_slider, args=(by,))
             st.button("Surprise me", icon=":material/casino:", type="tertiary", key="kv_random", on_click=take_random, args=(span, by))
         if by == TIMESTAMP:
-            for named in NAMES:
+            for named in ("earliest", "latest", "max"):
                 st.button(named.capitalize(), type="tertiary", key=f"kv_{named}", on_click=take, args=(NAMES[named], by))
         if source.is_made:
             return warm_choice(name)
