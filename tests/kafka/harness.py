@@ -7,12 +7,14 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
 from pathlib import Path
 
 HERE = Path(__file__).parent
 BUILD = HERE.parents[1] / "build" / "kafka"
 RELEASES = ("4.3.1", "3.9.0")
 LEAST_ROOM_BYTES = 1 << 30
+TIME_LIMIT_S = 600  # of one process; a whole run takes a minute or two
 TOOLS = ("mvn", "java", "javac")
 JAVA = ("java", "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-ea:org.apache.kafka...")
 
@@ -29,7 +31,9 @@ def class_path(release: str) -> str:
     sources = sorted([*(HERE / "src" / "common").glob("*.java"), *(HERE / "src" / release).glob("*.java")])
     if _older(listed, [HERE / "pom.xml"]):
         BUILD.mkdir(parents=True, exist_ok=True)
-        subprocess.run(_maven(release, listed), check=True)
+        fetched = subprocess.run(_maven(release, listed), capture_output=True, text=True, check=False)
+        if fetched.returncode:
+            raise RuntimeError(f"Maven could not fetch Kafka {release}: {fetched.stdout[-2000:]}{fetched.stderr[-2000:]}")
     if _older(classes / ".compiled", [*sources, listed]):
         shutil.rmtree(classes, ignore_errors=True)
         classes.mkdir()
@@ -41,7 +45,8 @@ def class_path(release: str) -> str:
 def _maven(release: str, listed: Path) -> list[str]:
     repository = f"-Dmaven.repo.local={BUILD / '.m2'}"
     goal = ["dependency:build-classpath", f"-Dkafka.version={release}", f"-Dmdep.outputFile={listed}"]
-    return ["mvn", "-q", "-B", repository, "-f", str(HERE / "pom.xml"), *goal]
+    quietly = ["-q", "-B", "-Dstyle.color=never", "-Dmaven.wagon.http.retryHandler.count=3"]
+    return ["mvn", *quietly, repository, "-f", str(HERE / "pom.xml"), *goal]
 
 
 def _older(made: Path, sources: list[Path]) -> bool:
@@ -63,14 +68,17 @@ class Kafka:
         self._temporary = scratch()
         command = [*JAVA, f"-Djava.io.tmpdir={self._temporary.name}", "-cp", class_path(release), "Harness"]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._end = threading.Timer(TIME_LIMIT_S, self._process.kill)
+        self._end.start()
 
     def __enter__(self) -> "Kafka":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.stdin.close()
+        self._end.cancel()
         self._process.kill()
         self._process.wait()
+        self._process.stdin.close()
         self._process.stdout.close()
         self._temporary.cleanup()
 

@@ -1,0 +1,85 @@
+"""python -m tests.kafka.record: asks Kafka, and writes tests/data/histories.jsonl.gz, which needs no Java to be compared."""
+
+import gzip
+import json
+import sys
+from pathlib import Path
+
+from kafkaviz import versions
+from kafkaviz.format import batch
+from kafkaviz.simulate.config import log_config, profile
+from kafkaviz.simulate.streams import chunks
+from kafkaviz.simulate.workload import preset
+from tests.kafka import checks
+from tests.kafka.harness import RELEASES, Kafka, unzipped
+from tests.kafka.random_histories import history, line_of
+from tests.simulate.replay_vectors import incoming, settings
+
+KEPT = Path(__file__).parents[1] / "data" / "histories.jsonl.gz"
+SEEDS = 300
+MOST_BYTES = 290_000
+
+
+def main() -> int:
+    """Strimzi's example, then histories of which each shows something that those before it do not."""
+    lines = []
+    for release in RELEASES:
+        with Kafka(release) as kafka:
+            found = [_strimzi(release), *(history(seed, release) for seed in range(SEEDS))]
+            lines += [checks.recorded(question, kafka.replay(question)) for question in found]
+    kept = _varied(lines)
+    packed = _packed(kept)
+    KEPT.write_bytes(packed)
+    print(f"{len(kept)} of {len(lines)} histories, {len(packed)} bytes")
+    return 0
+
+
+def _strimzi(release: str) -> dict:
+    """An interval of 150 and an index of 300 bytes, one-record batches of 119 bytes: the time index is full at 24 entries."""
+    flow = preset("strimzi")
+    given = dict(flow.settings)
+    config = log_config(given, versions.parse(release))
+    chunk = next(chunks(flow, config, profile(versions.parse(release)), batches_per_chunk=120))
+    given = {name: str(value) for name, value in given.items()} | {"retention.ms": "-1", "message.timestamp.after.max.ms": str(2**63 - 1)}
+    data = bytes(chunk.data)[: int(chunk.rows["size_bytes"].sum())]
+    return {"id": f"{release}-strimzi"} | line_of(chunk.rows, data, release, given, flow.start_ms, flow.is_leader)
+
+
+def _varied(lines: list[dict]) -> list[dict]:
+    """The published example of each release, then always the line with the most that is new for its size, until the file is full."""
+    kept = [line for line in lines if line["id"].endswith("strimzi")]
+    left = [(line, _features(line), len(json.dumps(line))) for line in lines if line not in kept]
+    seen: set[tuple] = set()
+    while left:
+        best = max(left, key=lambda one: len(one[1] - seen) / (one[2] + 5000))
+        if not best[1] - seen or len(_packed([*kept, best[0]])) > MOST_BYTES:
+            return kept
+        kept.append(best[0])
+        seen |= best[1]
+        left.remove(best)
+    return kept
+
+
+def _features(line: dict) -> set[tuple]:
+    """What a history shows, each with its release and its role."""
+    given, found = line["settings"], set()
+    for name in ("segment.index.bytes", "index.interval.bytes", "segment.ms", "preallocate", "message.timestamp.type", "cleanup.policy"):
+        found.add((name, str(given.get(name))))
+    for step in line["steps"]:
+        found |= {(step["op"],), ("error", step.get("error", {}).get("class"))}
+        found |= {("rolled", "rolled" in step), ("again", "recreated" in step)}
+    for row in incoming(unzipped(line["appended_gz"]), 0, 0):
+        found |= {("codec", int(batch.codec(row)), int(row["magic"])), ("kind", int(row["attributes"]) & 0x30)}
+    for state in [line.get("final_closed", {}), *(step.get("state", {}) for step in line["steps"])]:
+        found |= {("aborted", "txnindex" in one) for one in state.get("segments", [])}
+    found.add(("slots", log_config(settings(given), versions.parse(line["version"])).time_slots < 2))
+    return {(line["version"], line["mode"], *one) for one in found}
+
+
+def _packed(lines: list[dict]) -> bytes:
+    text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
+    return gzip.compress(text.encode(), mtime=0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
