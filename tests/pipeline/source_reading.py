@@ -1,0 +1,57 @@
+"""The data source without Spark: the reader pickled as it is on its way to a worker, and the bytes that it reads counted."""
+
+import pickle
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from kafkaviz.log import file
+from kafkaviz.pipeline.source import KafkaReader
+from kafkaviz.pipeline.source_schema import columns, options
+
+
+def read(name: str, directory: Path, filters: Sequence[object] = (), **given: str) -> pa.Table:
+    """The rows that Spark would get before it looks at them again."""
+    reader = KafkaReader(name, {**given, "path": str(directory)}, from_arrow_schema(columns(name, options(given))))
+    list(reader.pushFilters(list(filters)))
+    reader, tasks = pickle.loads(pickle.dumps((reader, reader.partitions())))
+    found = [batch for task in tasks for batch in reader.read(task)]
+    return pa.Table.from_batches(found, reader._schema)
+
+
+@contextmanager
+def counted(monkeypatch) -> Iterator[SimpleNamespace]:
+    """Counts what is read meanwhile: bytes of all files, and the names of those that were opened."""
+    told = SimpleNamespace(bytes=0, names=set())
+    reader, whole, written = file.reader, file.read, file.read_written
+
+    @contextmanager
+    def counting(path: Path) -> Iterator:
+        told.names.add(path.name)
+        with reader(path) as read:
+
+            def count(position, buffer):
+                got = read(position, buffer)
+                told.bytes += got
+                return got
+
+            yield count
+
+    def counting_all(function):
+        def count(path, *given):
+            found = function(path, *given)
+            told.names.add(path.name)
+            told.bytes += len(found[0] if function is written else found)
+            return found
+
+        return count
+
+    with monkeypatch.context() as patch:
+        patch.setattr(file, "reader", counting)
+        patch.setattr(file, "read", counting_all(whole))
+        patch.setattr(file, "read_written", counting_all(written))
+        yield told

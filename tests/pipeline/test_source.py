@@ -1,0 +1,346 @@
+"""The data source: the rows of the plain reader however many tasks there are, and as few bytes as a query needs."""
+
+import os
+from collections.abc import Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pyspark.sql.datasource import EqualTo, GreaterThan, GreaterThanOrEqual, In, IsNotNull, LessThan, LessThanOrEqual
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format import offset_index, time_index
+from kafkaviz.log.broker import open_broker
+from kafkaviz.pipeline.source_schema import FORMATS, BadOption
+from tests.pipeline import whole_logs
+from tests.pipeline.plain_rows import tables
+from tests.pipeline.source_reading import counted, read
+
+TABLES = {
+    "kafka_segments": "segments", "kafka_batches": "batches", "kafka_offset_index": "offset_entries", "kafka_time_index": "time_entries",
+}  # fmt: skip
+SAMPLES = ("clean", "killed", "damaged")
+START_MS = whole_logs.START_MS
+OWN = {"meta.properties"}  # what a broker directory is known by
+
+
+def plain_records(directory: Path, patterns: Sequence[str]) -> list[dict]:
+    """Every record that the plain reader gives of some topics, batch by batch."""
+    found = []
+    for partition in [one for one in open_broker(directory).partitions if any(fnmatch(one.topic, pattern) for pattern in patterns)]:
+        for segment in [one for one in partition.segments if one.in_use and one.log]:
+            owner = {"broker": directory.name, "topic": partition.topic, "partition": partition.partition}
+            for position in segment.batches()["position"].tolist():
+                for one in segment.records(position):
+                    found.append(owner | {
+                        "segment_base_offset": segment.base_offset, "batch_position": position, "offset": one.offset,
+                        "timestamp_ms": one.timestamp_ms, "key": one.key, "value": one.value,
+                        "headers": [{"name": name, "value": value} for name, value in one.headers],
+                    })  # fmt: skip
+    return found
+
+
+@pytest.fixture(scope="module")
+def big(tmp_path_factory) -> Path:
+    """A broker directory of two topic-partitions; orders-0 has six segments of 400 batches of 16 KB, their times growing."""
+    directory = whole_logs.broker(tmp_path_factory.mktemp("source") / "made")
+    for first in range(0, 2400, 400):
+        starts_ms = {number: START_MS + number * 10_000 for number in range(first, first + 400)}
+        batches = (whole_logs.batch(number * 16, range(at, at + 160, 10), 1000) for number, at in starts_ms.items())
+        whole_logs.write(directory / "orders-0", batches, first * 16)
+    whole_logs.write(directory / "clicks-3", [whole_logs.batch(number, [START_MS + number]) for number in range(500)])
+    return directory
+
+
+def size_of(directory: Path) -> int:
+    """All bytes of the .log files."""
+    return sum(path.stat().st_size for path in directory.rglob("*.log"))
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+@pytest.mark.parametrize("name", TABLES)
+def test_rows_are_those_of_the_plain_reader(name, sample, request):
+    """Of three real brokers, with every column, in one task and in many, cut in the middle of segments."""
+    directory = request.getfixturevalue(sample)
+    expected = [{key: value for key, value in row.items() if key != "roll_reason"} for row in
+                tables(open_broker(directory), directory.name)[TABLES[name]]]
+    for task_bytes in ("1000000000", "40000"):
+        assert read(name, directory, task_bytes=task_bytes).to_pylist() == expected
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_records_are_those_of_the_plain_reader(sample, request):
+    """Of any codec, with keys, values and headers."""
+    directory = request.getfixturevalue(sample)
+    topics = ["clicks-*", "append-time", "__transaction_state", "weblogs", "refunds"]
+    expected, topics = plain_records(directory, topics), ",".join(topics)
+    columns = "broker,topic,partition,segment_base_offset,batch_position,offset,timestamp_ms,key,value,headers"
+    for task_bytes in ("1000000000", "100000"):
+        found = read("kafka_records", directory, topics=topics, task_bytes=task_bytes, payload="true", columns=columns)
+        assert found.to_pylist() == expected
+    sizes = read("kafka_records", directory, topics=topics).to_pylist()
+    assert [row["key_size_bytes"] for row in sizes] == [None if one["key"] is None else len(one["key"]) for one in expected]
+    assert [row["value_size_bytes"] for row in sizes] == [None if one["value"] is None else len(one["value"]) for one in expected]
+    assert "key" not in sizes[0]
+    batches = {(row["topic"], row["partition"], row["segment_base_offset"], row["position"]): row["is_control"]
+               for row in read("kafka_batches", directory).to_pylist()}
+    owners = ("topic", "partition", "segment_base_offset", "batch_position")
+    assert all(row["is_control"] == batches[tuple(row[name] for name in owners)] for row in sizes)
+
+
+def test_a_topic_a_partition_and_a_segment_open_no_other_file(big, monkeypatch):
+    """By filter and by option."""
+    with counted(monkeypatch) as told:
+        rows = read("kafka_batches", big, [EqualTo(("topic",), "clicks"), IsNotNull(("topic",)), EqualTo(("partition",), 3)])
+    assert rows.num_rows == 500 and told.names - OWN == {f"{0:020d}{suffix}" for suffix in (".log", ".index", ".timeindex")}
+    assert read("kafka_batches", big, topics="cl*,gone").num_rows == 500
+    assert read("kafka_batches", big, [In(("topic",), ("clicks", "gone"))]).num_rows == 500
+    assert read("kafka_batches", big, [EqualTo(("partition",), 9)]).num_rows == 0
+    with counted(monkeypatch) as told:
+        assert read("kafka_batches", big, [EqualTo(("segment_base_offset",), 6400)]).num_rows == 400
+    assert told.names - OWN == {f"{6400:020d}{suffix}" for suffix in (".log", ".index", ".timeindex")}
+
+
+@pytest.mark.parametrize("task_bytes", ["1000000000", "1000000"])
+def test_an_offset_range_reads_a_fraction(big, task_bytes, monkeypatch):
+    """50 records of 38 400, in the middle of a segment: less than 2 % of the bytes, for records and for batches."""
+    range_ = [GreaterThanOrEqual(("offset",), 20_000), LessThan(("offset",), 20_050)]
+    with counted(monkeypatch) as told:
+        rows = read("kafka_records", big, range_, task_bytes=task_bytes)
+    assert rows["offset"].to_pylist() == list(range(20_000, 20_050))
+    assert told.bytes < 0.02 * size_of(big)
+    with counted(monkeypatch) as told:
+        range_ = [GreaterThan(("last_offset",), 20_000), LessThanOrEqual(("base_offset",), 20_049)]
+        rows = read("kafka_batches", big, range_, task_bytes=task_bytes)
+    assert rows["base_offset"].to_pylist() == [20_000, 20_016, 20_032, 20_048]
+    assert told.bytes < 0.02 * size_of(big)
+
+
+@pytest.mark.parametrize("task_bytes", ["1000000000", "4000000"])
+def test_a_time_range_reads_a_fraction(big, task_bytes, monkeypatch):
+    """A minute of 400: what comes before is skipped by the .timeindex, of what comes behind the headers alone are read."""
+    least, most = START_MS + 1000 * 10_000, START_MS + 1006 * 10_000
+    range_ = [GreaterThanOrEqual(("timestamp_ms",), least), LessThan(("timestamp_ms",), most)]
+    with counted(monkeypatch) as told:
+        rows = read("kafka_records", big, range_, task_bytes=task_bytes)
+    assert rows["offset"].to_pylist() == list(range(16_000, 16_096))
+    assert told.bytes < 0.02 * size_of(big)
+    with counted(monkeypatch) as told:
+        assert read("kafka_records", big, range_, task_bytes=task_bytes, late_ms="0").num_rows == 96
+    assert told.bytes < 0.015 * size_of(big)
+    with counted(monkeypatch) as told:
+        rows = read("kafka_batches", big, [GreaterThanOrEqual(("max_timestamp_ms",), least), LessThan(("max_timestamp_ms",), most)])
+    assert rows.num_rows == 6
+    assert told.bytes < 0.02 * size_of(big)
+
+
+def late(directory: Path) -> Path:
+    """A log in which every tenth batch is an hour old, and the records of a batch go back and forth by seconds."""
+    random, batches = np.random.default_rng(3), []
+    for number in range(600):
+        at = START_MS + number * 1000 - (3_600_000 if number % 10 == 9 else 0)
+        codec_name = ("none", "gzip", "snappy", "lz4", "zstd")[number % 5]
+        attributes = 8 if number % 7 == 0 else 0
+        batches.append(whole_logs.batch(number * 4, (at + random.integers(-20_000, 20_000, 4)).tolist(), 300, codec_name, attributes))
+    for first in range(0, 600, 200):
+        whole_logs.write(directory / "late-0", batches[first : first + 200], first * 4, 2000)
+    return directory
+
+
+@pytest.mark.parametrize("task_bytes", ["1000000000", "50000"])
+def test_no_late_record_is_missed(tmp_path, task_bytes):
+    """Fifty ranges of offsets and times give what the whole log gives once it is filtered."""
+    directory = late(whole_logs.broker(tmp_path / "made"))
+    everything = read("kafka_records", directory).to_pylist()
+    assert len(everything) == 2400
+    random = np.random.default_rng(5)
+    for _ in range(25):
+        least = int(START_MS + random.integers(-3_700_000, 700_000))
+        most = least + int(random.choice([0, 5_000, 100_000]))
+        first = int(random.integers(0, 2400))
+        filters = [GreaterThanOrEqual(("timestamp_ms",), least), LessThanOrEqual(("timestamp_ms",), most)]
+        found = read("kafka_records", directory, filters, task_bytes=task_bytes).to_pylist()
+        assert found == [row for row in everything if least <= row["timestamp_ms"] <= most]
+        both = [*filters, GreaterThan(("offset",), first)]
+        assert read("kafka_records", directory, both, task_bytes=task_bytes).to_pylist() == [row for row in found if row["offset"] > first]
+
+
+def test_late_ms_says_what_may_be_taken_for_granted(tmp_path):
+    """Nothing: a record two minutes older than its batch's first is found; by default such a batch is passed over."""
+    directory = whole_logs.broker(tmp_path / "made")
+    batches = [whole_logs.batch(0, [START_MS]), whole_logs.batch(1, [START_MS + 200_000, START_MS + 80_000])]
+    whole_logs.write(directory / "odd-0", batches)
+    range_ = [LessThan(("timestamp_ms",), START_MS + 100_000)]
+    assert read("kafka_records", directory, range_, late_ms="any")["offset"].to_pylist() == [0, 2]
+    assert read("kafka_records", directory, range_)["offset"].to_pylist() == [0]
+    assert read("kafka_records", directory, range_, late_ms="120000")["offset"].to_pylist() == [0, 2]
+
+
+@pytest.mark.parametrize("lie", ["shifted", "keys up", "keys down", "reversed", "zeros", "gone", "random", "foreign"])
+def test_an_index_that_lies_hides_nothing(tmp_path, lie):
+    """Whatever an .index says, every range of offsets has its rows, in one task and in many."""
+    directory = whole_logs.broker(tmp_path / "made")
+    batches = [whole_logs.batch(number * 10, [START_MS + number] * 10, 80) for number in range(300)]
+    stem = whole_logs.write(directory / "lied-0", batches)
+    path = stem.with_suffix(".index")
+    entries = offset_index.parse(path.read_bytes()).copy()
+    random = np.random.default_rng(1)
+    if lie == "shifted":
+        entries["position"] += 7
+    elif lie == "keys up":
+        entries["relative_offset"] += 500
+    elif lie == "keys down":
+        entries["relative_offset"] -= 500
+    elif lie == "reversed":
+        entries = entries[::-1]
+    elif lie == "zeros":
+        entries[len(entries) // 2 :] = 0
+    elif lie == "random":
+        for name in entries.dtype.names:
+            entries[name] = random.integers(-(2**31), 2**31, len(entries))
+    elif lie == "foreign":
+        entries["position"] = random.permutation(entries["position"])
+    path.unlink() if lie == "gone" else path.write_bytes(offset_index.build(entries))
+    for task_bytes in ("1000000000", "50000"):
+        assert read("kafka_records", directory, task_bytes=task_bytes)["offset"].to_pylist() == list(range(3000))
+        for first in range(0, 3000, 271):
+            range_ = [GreaterThanOrEqual(("offset",), first), LessThan(("offset",), first + 15)]
+            found = read("kafka_records", directory, range_, task_bytes=task_bytes)
+            assert found["offset"].to_pylist() == list(range(first, min(first + 15, 3000)))
+
+
+@pytest.mark.parametrize("lie", ["times down", "offsets up", "random", "zeros", "torn", "gone"])
+def test_a_time_index_that_lies_is_seen_through(tmp_path, lie):
+    """An entry counts only if the batch it names has its time."""
+    directory = whole_logs.broker(tmp_path / "made")
+    stem = whole_logs.write(directory / "lied-0", [whole_logs.batch(number * 10, [START_MS + number] * 10, 80) for number in range(300)])
+    path = stem.with_suffix(".timeindex")
+    entries = time_index.parse(path.read_bytes()).copy()
+    random = np.random.default_rng(1)
+    if lie == "times down":
+        entries["timestamp_ms"] -= 50
+    elif lie == "offsets up":
+        entries["relative_offset"] += 505
+    elif lie == "random":
+        entries["timestamp_ms"] = START_MS + random.integers(0, 300, len(entries))
+    elif lie == "zeros":
+        entries[len(entries) // 2 :] = 0
+    data = time_index.build(entries)
+    path.unlink() if lie == "gone" else path.write_bytes(data[:-5] if lie == "torn" else data)
+    for task_bytes in ("1000000000", "50000"):
+        for at in range(0, 300, 23):
+            range_ = [GreaterThanOrEqual(("timestamp_ms",), START_MS + at), LessThan(("timestamp_ms",), START_MS + at + 2)]
+            found = read("kafka_records", directory, range_, task_bytes=task_bytes)
+            assert found["offset"].to_pylist() == list(range(at * 10, min(at * 10 + 20, 3000)))
+
+
+def test_damage_hides_neither_neighbours_nor_what_lies_behind(tmp_path, caplog):
+    """A length of zero, one that leads astray, and a .log that may not be read: the other batches and segments are there."""
+    directory = whole_logs.broker(tmp_path / "made")
+    batches = [whole_logs.batch(number * 10, [START_MS + number] * 10, 80) for number in range(100)]
+    for partition in range(3):
+        whole_logs.write(directory / f"hurt-{partition}", batches)
+    hurt_at = sum(map(len, batches[:20]))
+    for partition, length in ((0, 0), (1, 8000)):
+        log = directory / f"hurt-{partition}" / f"{0:020d}.log"
+        data = bytearray(log.read_bytes())
+        data[hurt_at + 8 : hurt_at + 12] = length.to_bytes(4, "big")
+        log.write_bytes(data)
+    (directory / "hurt-2" / f"{0:020d}.log").unlink()
+    (directory / "hurt-2" / f"{0:020d}.log").symlink_to(directory)  # a directory is no file
+    for task_bytes in ("1000000000", "20000"):
+        rows = read("kafka_batches", directory, task_bytes=task_bytes, problems="true").to_pylist()
+        good = [row for row in rows if row["problem"] is None]
+        found = {(row["partition"], row["base_offset"]) for row in good}
+        assert len(found) == len(good) and found >= {(0, number * 10) for number in range(20)} | {(1, number * 10) for number in range(20)}
+        assert min(sum(one == partition for one, _ in found) for partition in (0, 1)) >= 90
+        told = [row for row in rows if row["problem"]]
+        assert {(row["partition"], row["position"]) for row in told} == {(0, hurt_at), (1, hurt_at)}
+        assert all(f"byte {hurt_at}" in row["problem"] for row in told)
+        assert read("kafka_batches", directory, task_bytes=task_bytes).num_rows == len(good)
+    assert f"byte {hurt_at}" in caplog.text
+
+
+def test_a_batch_that_cannot_be_read_is_a_problem(tmp_path):
+    """Of bytes that do not decompress and of a count that is wrong: its neighbours' records are there."""
+    directory = whole_logs.broker(tmp_path / "made")
+    broken = whole_logs.framed(10, b"no gzip at all", [START_MS], 1)
+    short = bytearray(whole_logs.batch(20, [START_MS] * 5))
+    short[57:61] = (9).to_bytes(4, "big")
+    whole = whole_logs.batch(0, [START_MS] * 10), whole_logs.batch(30, [START_MS] * 2)
+    whole_logs.write(directory / "hurt-0", [whole[0], broken, bytes(short), whole[1]])
+    rows = read("kafka_records", directory, problems="true").to_pylist()
+    assert [row["offset"] for row in rows if row["problem"] is None] == [*range(10), *range(20, 25), 30, 31]
+    told = [row["problem"] for row in rows if row["problem"]]
+    assert len(told) == 2 and "premature EOF" in told[1]
+    assert read("kafka_records", directory).num_rows == 17
+
+
+def test_a_segment_that_cannot_be_read_is_a_row(tmp_path):
+    """With what the directory tells of it, and why there is no more."""
+    directory = whole_logs.broker(tmp_path / "made")
+    whole_logs.write(directory / "a-0", [whole_logs.batch(0, [START_MS])])
+    stem = whole_logs.write(directory / "a-0", [whole_logs.batch(1, [START_MS])], 1)
+    os.truncate(stem.with_suffix(".log"), 40)
+    (stem.with_suffix(".index")).unlink()
+    rows = read("kafka_segments", directory, problems="true").to_pylist()
+    assert [(row["base_offset"], row["batches"], row["torn_bytes"], row["problem"]) for row in rows] == [(0, 1, 0, None), (1, 0, 40, None)]
+
+
+def test_names_and_sizes_open_no_file(big, monkeypatch):
+    """kafka_segments without a column that reading tells."""
+    with counted(monkeypatch) as told:
+        rows = read("kafka_segments", big, columns="topic,partition,base_offset,log_bytes")
+    assert told.names == OWN and rows.num_rows == 7
+    assert rows.column_names == ["topic", "partition", "base_offset", "log_bytes"]
+    assert sum(rows["log_bytes"].to_pylist()) == size_of(big)
+
+
+def test_many_small_segments_share_tasks(tmp_path):
+    """Two hundred segments of a kilobyte in a few tasks, not in two hundred."""
+    from kafkaviz.pipeline.inventory import inventory
+    from kafkaviz.pipeline.pushed import Asked
+    from kafkaviz.pipeline.source_plan import tasks
+
+    directory = whole_logs.broker(tmp_path / "made")
+    for number in range(200):
+        whole_logs.write(directory / "many-0", [whole_logs.batch(number, [START_MS])], number)
+    found = inventory([open_broker(directory)])
+    assert len(tasks("kafka_batches", found, Asked(), True, 16 << 20)) == 4
+    assert len(tasks("kafka_segments", found, Asked(), False, 16 << 20)) == 1
+    assert read("kafka_batches", directory)["base_offset"].to_pylist() == list(range(200))
+
+
+@pytest.mark.parametrize(
+    "given", [{"columns": "topic,nothing"}, {"payload": "maybe"}, {"late_ms": "-1"}, {"late_ms": "soon"}, {"task_bytes": "0"}]
+)
+def test_an_option_that_means_nothing_is_refused(big, given):
+    """In words that name it."""
+    with pytest.raises(BadOption, match=next(iter(given)) if "columns" not in given else "nothing; it has broker"):
+        read("kafka_batches", big, **given)
+
+
+def test_a_directory_that_is_none_is_refused(tmp_path):
+    """As everywhere."""
+    with pytest.raises(CannotOpen):
+        read("kafka_batches", tmp_path / "gone")
+
+
+@pytest.mark.slow
+def test_spark_gives_the_same_rows(spark, clean, big):
+    """All five formats through Spark: pushed filters, N partitions, and SQL on top."""
+    import kafkaviz.pipeline
+
+    kafkaviz.pipeline.register(spark)
+    for name in FORMATS:
+        frame = spark.read.format(name).option("task_bytes", 200_000).load(str(clean))
+        assert frame.columns == FORMATS[name].names and frame.rdd.getNumPartitions() > 1
+        expected = read(name, clean).to_pylist()
+        assert sorted(map(str, (row.asDict() for row in frame.collect()))) == sorted(map(str, expected))
+    frame = spark.read.format("kafka_records").option("payload", "true").load(str(big))
+    found = frame.where("topic = 'orders' and offset between 20000 and 20004 and value is not null").orderBy("offset").collect()
+    assert [row["offset"] for row in found] == [20_000, 20_001, 20_002, 20_003, 20_004]
+    assert found[2]["headers"][0]["name"] == "trace" and found[2]["headers"][1]["value"] is None and found[0]["key"] is None
+    both = spark.read.format("kafka_batches").load([str(clean), str(big)])
+    assert both.select("broker").distinct().count() == 2
