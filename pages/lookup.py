@@ -46,7 +46,7 @@ def main() -> None:
     has_log = place.segment is not None and place.segment.log is not None
     own = {OWN: parts.middle(units.legible(place.partition.directory), LABEL_CHARACTERS)} if has_log else {}
     sets = own | SETS
-    wanted = short.adopt(state.SET, sets, next(iter(sets)))
+    wanted = short.adopt(state.SET, sets, OWN)
     if wanted == OWN or (not own and asks_for_place(place)):
         return of_place(place, sets)
     show(lookups.of_practice(wanted) if wanted in PRACTICE else typed(), sets, versions.NEWEST)
@@ -121,9 +121,9 @@ def head(source: Source) -> None:
 def controls(source: Source, sets: dict[str, str], assumed: str) -> tuple[str, SearchProfile]:
     """Offset or timestamp, which one, in what, as which release."""
     targets = {OFFSET: TARGETS[OFFSET]} if source.is_alone else TARGETS
-    own, first_set = lookups.like(assumed), next(iter(sets))
+    own = lookups.like(assumed)
     by = short.adopt(state.BY, targets, OFFSET)
-    name = short.adopt(state.SET, sets, first_set)
+    name = short.adopt(state.SET, sets, OWN)
     short.adopt(state.SEARCH, VERSIONS, own, lookups.like)
     with st.container(horizontal=True, vertical_alignment="bottom", gap=16, key="kv_ctl"):
         anew = {"required": True, "on_change": start_anew}
@@ -134,7 +134,7 @@ def controls(source: Source, sets: dict[str, str], assumed: str) -> tuple[str, S
         about = f"The directory looks like Kafka {assumed}" if name == OWN else None
         st.selectbox("Search as in", list(VERSIONS.values()), key=state.SEARCH, width=172, help=about)
     short.tell(state.BY, targets, OFFSET)
-    short.tell(state.SET, sets, first_set)
+    short.tell(state.SET, sets, OWN)
     version = short.tell(state.SEARCH, VERSIONS, own)
     warm_entries = second_row(source, by, name)
     st.space(16)

@@ -17,11 +17,12 @@ def _nothing(said: str) -> str | None:
 def adopt(name: str, labels: Mapping[str, str], default: str, other: Callable[[str], str | None] = _nothing) -> str:
     """The short word that is chosen; the state of the control with this key is its label.
 
-    labels: by short word; default: the one that the address leaves out. other: what else the address may say, for which word.
+    labels: by short word; default: the one that the address leaves out; where it is no choice here the first one stands in, and is
+    told. other: what else the address may say, for which word.
     """
     said = st.query_params.get(name, "")
     if st.session_state.get(_told(name)) != (said, default) or st.session_state.get(name) not in labels.values():
-        st.session_state[name] = labels[_word(said, labels, other) or default]
+        st.session_state[name] = labels.get(_word(said, labels, other) or default, next(iter(labels.values())))
     return _chosen(name, labels)
 
 

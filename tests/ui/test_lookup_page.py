@@ -114,6 +114,14 @@ def test_a_choice_is_a_short_word_in_the_address():
     ]  # fmt: skip
 
 
+def test_a_practice_log_stays_beside_a_place_that_is_not_there(clean):
+    """Asked for by name it is shown, and still after the next choice."""
+    at = page(clean, tp="nowhere-0", set="five", target="23")
+    assert "Five entries" in html(at)
+    at.selectbox(key="search").set_value("Kafka 0.11 to 2.0").run()
+    assert "Five entries" in html(at) and at.query_params["set"] == "five"
+
+
 def test_the_release_that_the_directory_looks_like(clean, tmp_path):
     """Searches, unless another is chosen; a practice log has the newest."""
     shutil.copytree(clean / "dense-index-0", tmp_path / "kafka" / "dense-index-0")
