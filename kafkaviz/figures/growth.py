@@ -74,7 +74,8 @@ def _appended(growth: Growth, step: Step) -> str:
     if step.has_time_entry:
         timestamp_ms, of = seen.times[step.after.time_entries - 1]
         return f"{words}, the time index {clock(timestamp_ms)} at offset {group(of)}"
-    return f"{words}. The newest timestamp {_not_newer(seen, step)}: maybeAppend writes nothing"
+    newest = "equals the last time entry's" if step.after.max_timestamp_ms >= 0 else "is not known"  # it is never below an entry's
+    return f"{words}. The newest timestamp {newest}: maybeAppend writes nothing"
 
 
 def _counted(growth: Growth, step: Step) -> str:
@@ -84,12 +85,6 @@ def _counted(growth: Growth, step: Step) -> str:
     if not step.before.since_bytes:
         return f"The counter was set back: {since} since the last entry"
     return f"{since} since the last entry"
-
-
-def _not_newer(seen: Seen, step: Step) -> str:
-    if step.after.max_timestamp_ms < 0:
-        return "is not known"
-    return "equals the last time entry's" if seen.times[step.after.time_entries - 1][0] == step.after.max_timestamp_ms else "is older"
 
 
 def _rolled(growth: Growth, step: Step) -> str:

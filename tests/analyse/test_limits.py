@@ -83,6 +83,13 @@ def test_a_safe_index_is_just_large_enough(gap, share):
         return min(limits.offset_index_full_bytes(index_bytes, gap), limits.time_index_full_bytes(index_bytes, gap, share))
 
     assert full(safe) >= GIB > full(safe - 36)
+    assert limits.time_slots(safe) > share * GIB / gap  # the entry that fills an index counts at the next append
+
+
+@pytest.mark.parametrize(("gap", "share", "safe"), [(4608, 1, 2_796_228), (819.2, 0.5, 10_485_760), (1228.8, 1, 10_485_792)])
+def test_safe_sizes(gap, share, safe):
+    """max(8 ceil(S / G), 12 (ceil(f S / G) + 2)) of 1 GiB."""
+    assert limits.safe_index_bytes(GIB, gap, share) == safe
 
 
 def test_with_the_default_interval_ten_mib_are_always_safe():

@@ -64,6 +64,13 @@ def test_lanes_run_to_the_limit_that_trips(mode):
     assert "written" in words and "0" in words and any("<b>size</b>" in one for one in words) and any("still open" in one for one in words)
 
 
+def test_the_limit_that_trips_is_reached_between_two_appends():
+    """900 ms waited is all that an append saw; the one after 1000 ms, above 950, ends the lane at the top."""
+    view = roll_timeline.view(written(LogConfig(segment_ms=950), stream(15))[0])
+    lines = view.rows[0].lines
+    assert lines[-2, 2] == 900 / 950 and lines[-1, :3].tolist() == [1000, lines[-2, 1], 1]
+
+
 def test_a_long_log_is_drawn_page_by_page():
     """14 rows at once, and a sentence that says which; a first row beyond the end is the last page's."""
     shown, appended = written(LogConfig(segment_bytes=1000), stream(300))
@@ -147,6 +154,17 @@ def test_curves_that_end_in_nothing():
     names = sorted(note.y for note in figure.layout.annotations if note.text.startswith("<b>"))
     tall = limit_curves.HEIGHT - limit_curves.TOP - limit_curves.BOTTOM
     assert len(names) == 4 and min(b - a for a, b in pairwise(names)) * tall >= limit_curves.LINE_PX - 0.01
+
+
+@pytest.mark.parametrize("segment_ms", [1000, 12_000, 20_000, 60_000, 600_000, 10**12])
+def test_names_of_curves_keep_apart(segment_ms):
+    """Wherever the curves end, in the middle or at an edge."""
+    config = LogConfig(segment_ms=segment_ms, segment_bytes=2**31 - 1, segment_index_bytes=4 << 20)
+    figure = limit_curves.figure(limit_curves.view(config, Load(1000), 0), "dark")
+    names = sorted(note.y for note in figure.layout.annotations if note.text.startswith("<b>"))
+    tall = limit_curves.HEIGHT - limit_curves.TOP - limit_curves.BOTTOM
+    assert len(names) == 4 and min(b - a for a, b in pairwise(names)) * tall >= limit_curves.LINE_PX - 0.01
+    assert names[0] >= 0 and names[-1] <= 1
 
 
 def test_curves_as_a_table():
