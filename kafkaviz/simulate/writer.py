@@ -254,7 +254,9 @@ class Log:
 
     def delete_records(self, offset: int, now_ms: int) -> int:
         """Moves the start of the log up; how many segments are deleted for that, since the next starts at or below it."""
-        self.log_start_offset = max(self.log_start_offset, offset)
+        if offset > self.log_start_offset:
+            self.log_start_offset = offset
+            self._snapshot_offset = max(self.snapshots, default=offset)
         count = 0
         while len(self.segments) > 1 and self.segments[1].base_offset <= self.log_start_offset:
             gone = self.segments.pop(0)
