@@ -8,11 +8,14 @@ import numpy as np
 
 from kafkaviz import config_def
 from kafkaviz.analyse import lookup_paths
+from kafkaviz.analyse.infer import inferred_limits, roll_reasons
 from kafkaviz.analyse.rebuilt import Source, settings_around
 from kafkaviz.analyse.restart import Log, stored
+from kafkaviz.analyse.rolled import glance
 from kafkaviz.config_def import Release, Value
-from kafkaviz.errors import CannotOpen
+from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import names
+from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Origin
 from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.simulate.directory import INDEXES
@@ -22,13 +25,15 @@ from kafkaviz.simulate.stored import StoredFile, StoredLog
 
 @dataclass(frozen=True)
 class Replayed:
-    """A partition directory as plain values. settings: by topic name, those that are not defaults.
+    """A partition directory as plain values.
 
+    settings: by topic name, those that the directory tells, and the limits that its rolls are inferred from; inferred: the latter.
     inputs: the directories that nothing is written into.
     """
 
     log: StoredLog
     settings: Mapping[str, Value]
+    inferred: Mapping[str, Value]
     inputs: tuple[Path, ...]
 
 
@@ -40,8 +45,19 @@ def open_replayed(path: Path, release: Release) -> Replayed:
     if not partition.live:
         raise CannotOpen(partition.path, "holds no .log", kind="missing")
     found = settings_around(partition, release, {}).of_topic(partition.topic)
-    settings = {name: one.value for name, one in found.items() if one.origin != Origin.DEFAULT and name in config_def.TOPIC_SETTINGS}
-    return Replayed(stored(Log(partition, IndexConfig())), settings, (Source(partition, (), ()).root, partition.path))
+    told = {name: one.value for name, one in found.items() if one.origin != Origin.DEFAULT and name in config_def.TOPIC_SETTINGS}
+    inferred = {name: value for name, value in _limits(partition).items() if name not in told}
+    inputs = (Source(partition, (), ()).root, partition.path)
+    return Replayed(stored(Log(partition, IndexConfig())), told | inferred, inferred, inputs)
+
+
+def _limits(partition: Partition) -> dict[str, Value]:
+    """What the closed segments say of segment.bytes, segment.ms and segment.index.bytes; nothing where they cannot be read."""
+    try:
+        facts = [glance(one) for one in partition.live]
+    except KafkavizError:
+        return {}
+    return {name: one.value for name, one in inferred_limits(facts, roll_reasons(facts)).items()}
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ with --crash it ends as a kill ends it. Where Kafka takes an append with an exce
 is written into a directory of Kafka's, and no file is replaced.
 
 WORKLOAD is a TOML file, or the name of one that comes along; --list tells of those. --replay TP_DIR instead appends the batches of a
-copied partition once more, with the settings that its directory tells; each batch of a leader is an append of its own, and where that
-was not so, or where a restart or a truncation fell in between, the indexes differ.
+copied partition once more, with the settings that its directory tells; limits that it does not tell are inferred from its rolls. Each
+batch is an append of its own: where that was not so, or where a restart or a truncation fell in between, the indexes differ.
 
 --set takes a topic's name or the broker's, such as index.interval.bytes or log.index.interval.bytes. The settings are kept as
 server.properties in OUT, where other commands find them.
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     inputs = source.inputs if source else ()
     elsewhere(out, inputs)
     if not args.json:
-        print(output.plain(f"writing as Kafka {_version(plan)} does it, with {_settings(plan)}"), file=sys.stderr)
+        print(output.plain(f"writing as Kafka {_version(plan)} does it, with {_settings(plan, source)}"), file=sys.stderr)
     with (_live if args.live else _written)(plan, out, inputs, not args.crash) as simulated:  # its files are read where they were written
         told = words.as_object(simulated, source) if args.json else None
         lines = [] if args.json else [*words.words(simulated, out), *words.compared_words(source, simulated)]
@@ -164,6 +164,8 @@ def _version(plan: "Plan") -> str:
     return ".".join(map(str, plan.of.release))
 
 
-def _settings(plan: "Plan") -> str:
-    """The settings that are not the release's defaults."""
-    return ", ".join(f"{name} = {value}" for name, value in plan.settings.items()) or "Kafka's default settings"
+def _settings(plan: "Plan", source: "Replayed | None") -> str:
+    """The settings that are not the release's defaults, and which of them nobody told."""
+    inferred = source.inferred if source else {}
+    told = {name: " (inferred from its rolls)" if inferred.get(name) == value else "" for name, value in plan.settings.items()}
+    return ", ".join(f"{name} = {value}{told[name]}" for name, value in plan.settings.items()) or "Kafka's default settings"

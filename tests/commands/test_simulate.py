@@ -123,15 +123,24 @@ def test_a_real_partition_is_replayed_to_the_byte(data, tmp_path, capsys, name):
 
 
 def test_partitions_of_the_clean_directory_are_replayed_to_the_byte(clean, tmp_path, capsys):
-    """Its segments were of 1 MiB by a server.properties that is not in it; of transactions too, with snapshots and epochs."""
-    for name in ("orders-0", "heartbeat-0", "payments-0", "clicks-zstd-0", "nulls-0", "refunds-0"):
-        simulated(capsys, tmp_path / name, "--replay", str(clean / name), "--set", "log.segment.bytes=1048576")
+    """Its segments were of 1 MiB by a server.properties that is not in it, which their rolls tell; transactions, snapshots, epochs too."""
+    for name in ("orders-0", "heartbeat-0", "payments-0", "clicks-zstd-0", "refunds-0", "tiny-index-0", "rolls-by-time-0"):
+        told = simulated(capsys, tmp_path / name, "--replay", str(clean / name))
+        assert told["differing"] == []
         own, again = clean / name, tmp_path / name / name
         assert digests(again) == digests(own), name
         others = [path.name for path in own.iterdir() if path.suffix == ".snapshot" or path.name == "leader-epoch-checkpoint"]
         assert len(others) >= 2 and {other: (again / other).read_bytes() for other in others} == {
             other: (own / other).read_bytes() for other in others
         }, name
+
+
+def test_a_log_that_the_cleaner_rewrote_is_said_to_be_one(clean, tmp_path, capsys):
+    """Its entries are none of an append's; what was inferred is called so."""
+    assert main(["simulate", "--replay", str(clean / "accounts-0"), "--out", str(tmp_path / "a")]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "  the log is compacted: the cleaner does not write what appends write"
+    assert main(["simulate", "--replay", str(clean / "orders-0"), "--out", str(tmp_path / "b")]) == 0
+    assert "segment.bytes = 1048576 (inferred from its rolls)" in capsys.readouterr().err
 
 
 def test_a_replay_under_other_settings(data, tmp_path, capsys):
@@ -155,7 +164,8 @@ def test_what_came_out_otherwise_is_told(data, tmp_path, capsys):
     assert main(["simulate", *options, "--set", "segment.index.bytes=300", "--out", str(tmp_path / "same")]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "2 of 2 copied index files came out the same to the byte"
     assert main(["simulate", *options, "--set", "segment.index.bytes=60", "--out", str(tmp_path / "other")]) == 0
-    *_, told, index, timeindex = capsys.readouterr().out.splitlines()
+    *_, told, index, timeindex, why = capsys.readouterr().out.splitlines()
+    assert why.startswith("  other settings, a restart, a truncation, ")
     again = (tmp_path / "other" / "tiny-index-0" / f"{49:020}.index").stat().st_size
     assert told == "0 of 2 copied index files came out the same to the byte"
     assert index == f"  {49:020}.index differs from byte {again} on" and timeindex.startswith(f"  {49:020}.timeindex differs from byte ")

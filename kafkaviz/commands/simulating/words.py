@@ -9,6 +9,8 @@ from kafkaviz.simulate.writer import Event
 from kafkaviz.units import file_stem
 
 MOST_SHOWN = 20  # files that came out otherwise; --json has all
+CLEANED = "the log is compacted: the cleaner does not write what appends write"
+OTHERWISE = "other settings, a restart, a truncation, an unclean end or an append of several batches may have made that"
 
 
 def words(simulated: Simulated, out: Path) -> Iterator[str]:
@@ -35,6 +37,8 @@ def compared_words(source: Replayed | None, simulated: Simulated) -> Iterator[st
     yield from (f"  {one.name} differs from byte {one.from_position} on" for one in differing[:MOST_SHOWN])
     if len(differing) > MOST_SHOWN:
         yield f"  and {len(differing) - MOST_SHOWN} more"
+    if differing:
+        yield f"  {CLEANED if 'compact' in str(source.settings.get('cleanup.policy')) else OTHERWISE}"
 
 
 def as_object(simulated: Simulated, source: Replayed | None) -> dict:
