@@ -35,6 +35,7 @@ SWEEP = np.dtype([
     ("headers_max", "i8"),
     ("skipped_bytes_mean", "f8"),  # of .log, between the entry that a lookup starts from and the batch that answers it
 ])
+SIZES = np.dtype([("size_bytes", "i4"), ("is_single", "?")])  # a batch, and whether it spans one offset
 # Which offsets are looked up: of each batch the first, as a consumer does that goes on behind a batch; the last; or all that it spans.
 BASE, LAST, EVERY = "base_offset", "last_offset", "every_offset"
 FOLLOWER_APPEND_BYTES = 1 << 20  # replica.fetch.max.bytes: what a follower appends at once, at most
@@ -453,3 +454,42 @@ def _used(flat, starts):
             if flat[at]:
                 used[number] = at - starts[number] + 1
     return used
+
+
+def added(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Counts by number, of two together."""
+    total = np.zeros(max(len(one), len(other)), np.int64)
+    total[: len(one)] += one
+    total[: len(other)] += other
+    return total
+
+
+def headers(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.ndarray]:
+    """(how many headers a fetch at each batch's base offset reads, whether the batch has an entry): (n,) each, of one segment.
+
+    batches: format.batch.BATCH, or SIZES.
+    """
+    is_own = batches["is_single"] if batches.dtype == SIZES else batches["base_offset"] == batches["last_offset"]
+    return _headers(np.ascontiguousarray(batches["size_bytes"], np.int64), np.ascontiguousarray(is_own), interval_bytes)
+
+
+def sizes(batches: np.ndarray) -> np.ndarray:
+    """What headers() needs of batches, in five bytes each: SIZES."""
+    table = np.empty(len(batches), SIZES)
+    table["size_bytes"], table["is_single"] = batches["size_bytes"], batches["base_offset"] == batches["last_offset"]
+    return table
+
+
+@njit(cache=True)
+def _headers(sizes, is_own, interval_bytes):
+    found, indexed = np.empty(len(sizes), np.int64), np.zeros(len(sizes), np.bool_)
+    start, since = 0, 0
+    for row in range(len(sizes)):
+        found[row] = row - start + 1
+        if since > interval_bytes:
+            indexed[row] = True
+            start, since = row, 0
+            if is_own[row]:
+                found[row] = 1
+        since += sizes[row]
+    return found, indexed

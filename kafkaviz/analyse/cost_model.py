@@ -1,0 +1,196 @@
+"""What a lookup takes, in microseconds: headers and device reads priced by ranges. A model, and called so; the counts are exact.
+
+    p99 of 44 headers, 1.8 µs each and 2.2 µs before the first      81 µs, and with the range of both 67 to 180 µs
+    from 4.1 on one read a header instead of two                    42 µs, 34 to 92 µs: half of what was measured on older releases
+
+Times were measured on one machine (two cores, ext4, JDK 17) with the real LogSegment of Kafka 3.9, or are what makers and others tell of
+devices. `kafkaviz calibrate` measures the user's own.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from kafkaviz.search.slots import PAGE_BYTES
+
+READ_AHEAD_BYTES = 128 << 10  # Linux's read_ahead_kb where nobody set another
+# The fit over 25 cold scans was 110 µs + 87 µs a read, on a disk whose single random read took 103 µs: both as shares of that.
+COLD_START_READS, COLD_EACH_READS = 110 / 103, 87 / 103
+MAX_MAP_COUNT = 65_530  # vm.max_map_count of Linux where nobody set another
+JVM_MAPS = 1000  # before the first index: 500 to 1500
+MAPS_A_SEGMENT = 2  # .index and .timeindex, once they are loaded; the .txnindex is read through a channel
+FILES_A_SEGMENT = 3
+WARM_PAGES = 3  # that lookups near the end of an index touch: they alone stay in memory for sure
+
+
+class Range(NamedTuple):
+    """A number that is not known exactly: the least and the most that it may be, and what is likely."""
+
+    low: float
+    typical: float
+    high: float
+
+    def times(self, count: float) -> "Range":
+        """So many of them."""
+        return Range(*(one * count for one in self))
+
+    def plus(self, other: "Range") -> "Range":
+        """Both, the low ends together and the high ends: the widest that can come."""
+        return Range(*(one + another for one, another in zip(self, other, strict=True)))
+
+    def less(self, other: "Range") -> "Range":
+        """The difference where both err in the same direction, as two lookups on one machine do."""
+        return Range(*(one - another for one, another in zip(self, other, strict=True)))
+
+
+ZERO = Range(0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Storage:
+    """What one random read of 4 KiB that is not in the page cache takes, in µs."""
+
+    name: str
+    read_us: Range
+    source: str
+
+
+STORAGES: dict[str, Storage] = {
+    one.name: one for one in (
+        Storage("memory", Range(0.6, 1.1, 2.6), "pread of what is in the page cache, measured"),
+        Storage("nvme", Range(50, 100, 200), "a little better than SATA on average; makers' 10 to 50 µs are for cached reads"),
+        Storage("ssd", Range(80, 140, 400), "SATA, 140 µs on average"),
+        Storage("hdd", Range(4000, 12_000, 25_000), "4 to 25 ms, 12 ms on average"),
+        Storage("cloud-volume", Range(500, 1000, 5000), "a network volume such as gp3: designed for single-digit milliseconds"),
+        Storage("object-store", Range(20_000, 50_000, 100_000), "one GET; an assumption, nobody measured it here"),
+    )
+}  # fmt: skip
+HDD, OBJECT_STORE = "hdd", "object-store"
+DEFAULT_STORAGE = "nvme"
+
+HEADER_US = Range(1.5, 1.8, 4.0)  # two reads a header, up to 4.0: 1.81 to 1.84 µs in three runs
+FIRST_US = Range(1.0, 2.2, 3.6)  # before the first header: the search in the index, and what else there is
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What a lookup is priced with.
+
+    header_us: each header of a scan in the page cache. first_us: what comes before the first. is_modelled: whether header_us is half
+    of what was measured, for the scan with one read a header. calibrated: where the machine's own measures are from, if they are.
+    """
+
+    header_us: Range = HEADER_US
+    first_us: Range = FIRST_US
+    storage: Storage = STORAGES[DEFAULT_STORAGE]
+    read_ahead_bytes: int = READ_AHEAD_BYTES
+    is_modelled: bool = False
+    calibrated: str | None = None
+
+    def warm_us(self, headers: float) -> Range:
+        """A lookup that reads so many headers, everything in the page cache."""
+        return self.first_us.plus(self.header_us.times(headers))
+
+    def cold_us(self, headers: float, reads: float) -> Range:
+        """One that finds none of the .log in the page cache, and takes so many device reads; the index is in memory."""
+        if self.storage.name == "memory":
+            return self.warm_us(headers)
+        return self.warm_us(headers).plus(self.storage.read_us.times(COLD_START_READS + COLD_EACH_READS * reads))
+
+    def cores(self, headers_mean: float, fetches_per_s: float) -> Range:
+        """The processor cores that lookups keep busy; a fetch that waits at the log's end looks nothing up."""
+        return self.warm_us(headers_mean).times(fetches_per_s / 1e6)
+
+
+def costs(
+    by_base_offset: bool, storage: str | None = None, read_ahead_bytes: int = READ_AHEAD_BYTES, measured: Mapping | None = None
+) -> Costs:
+    """The prices for a release. by_base_offset: one read a header, from 4.1 on. storage: a name of STORAGES; None: as measured, or nvme.
+
+    measured: what `kafkaviz calibrate` wrote, in place of presets: the JVM's part of a header is what its reads leave of 1.8 µs.
+    """
+    found = Costs(storage=STORAGES[storage or DEFAULT_STORAGE], read_ahead_bytes=read_ahead_bytes)
+    if measured:
+        found = _calibrated(found, measured)
+        found = replace(found, storage=STORAGES[storage]) if storage else found
+    if by_base_offset:
+        found = replace(found, header_us=found.header_us.times(0.5), is_modelled=True)
+    return found
+
+
+READS_OF_A_HEADER_US = 0.61 + 0.68  # of the 1.8 µs on the machine that measured the header
+JAVA_US = Range(HEADER_US.low - 1.0, HEADER_US.typical - READS_OF_A_HEADER_US, HEADER_US.high - 2.5)
+
+
+def _calibrated(found: Costs, measured: Mapping) -> Costs:
+    """The machine's own reads; what Java adds to them stays a preset."""
+    hits = (_range(measured[name]) for name in ("pread_17_us", "pread_61_us"))
+    header_us = JAVA_US.plus(next(hits)).plus(next(hits))
+    read_us = measured.get("random_read_us")
+    storage = Storage("calibrated", _range(read_us), "this machine's own disk, measured") if read_us else found.storage
+    return replace(found, header_us=header_us, storage=storage, calibrated=measured["measured_at"])
+
+
+def _range(measure: Mapping) -> Range:
+    return Range(measure["min"], measure["median"], measure["p90"])
+
+
+# ---- maps, memory and files
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """What a log's segments take beside their .log.
+
+    maps: where every segment's indexes are loaded; stale_maps: dead ones that may wait for Java's collector, up to four a roll (until
+    KAFKA-19390, 4.2). preallocated_bytes: how long the active segments' indexes look; allocated_bytes: of them on disk.
+    resident_bytes: of indexes that stay in memory for readers at the end; touched_bytes: if every index is read through.
+    """
+
+    segments: int
+    partitions: int
+    index_bytes: int
+    preallocated_bytes: int
+
+    @property
+    def files(self) -> int:
+        """A .log, an .index and a .timeindex each."""
+        return FILES_A_SEGMENT * self.segments
+
+    @property
+    def maps(self) -> int:
+        """Beside those of Java itself."""
+        return MAPS_A_SEGMENT * self.segments
+
+    @property
+    def resident_bytes(self) -> int:
+        """The warm pages of the active segments' indexes."""
+        return 2 * WARM_PAGES * PAGE_BYTES * self.partitions
+
+    def maps_left(self, max_map_count: int = MAX_MAP_COUNT) -> int:
+        """What vm.max_map_count leaves, below 0 where a broker with these alone would end with "Map failed"."""
+        return max_map_count - JVM_MAPS - self.maps
+
+
+def footprint(segments: int, partitions: int, index_bytes: int, segment_index_bytes: int) -> Footprint:
+    """Of so many segments, one of each partition active: its two indexes look as long as segment.index.bytes allows."""
+    offset, time = segment_index_bytes // 8 * 8, segment_index_bytes // 12 * 12
+    return Footprint(segments, partitions, index_bytes, partitions * (offset + time))
+
+
+# ---- the price that an interval implies
+
+
+def implied_price_us(interval_bytes: float, batch_bytes: float, spread: float, header_us: float) -> float:
+    """µs of a mean lookup that one more MB of index a GiB of log would buy at this interval: what the interval says that it is worth.
+
+    spread: the standard deviation of the batch sizes over their mean. Of the smooth forms N = S / (I + a), H = (I + a) / 2µ + ...
+    """
+    overshoot = batch_bytes * (1 + spread**2) / 2
+    return 1e6 * header_us * (interval_bytes + overshoot) ** 2 / (40 * 2**30 * batch_bytes)
+
+
+def priced_interval_bytes(price_us: float, batch_bytes: float, spread: float, header_us: float) -> float:
+    """The interval at which one MB of index a GiB of log buys so many µs: the square-root law."""
+    overshoot = batch_bytes * (1 + spread**2) / 2
+    return max(0.0, (2 * batch_bytes * 20 * 2**30 * price_us / 1e6 / header_us) ** 0.5 - overshoot)

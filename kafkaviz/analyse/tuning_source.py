@@ -1,0 +1,373 @@
+"""What is tuned: the batches and the settings of a partition, a topic, a broker directory, a .log, or a workload that is made up.
+
+A broker directory is told apart by topic, because settings are: each topic is a case of its own, and their sum is the broker.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from kafkaviz import config_def, versions
+from kafkaviz.analyse import cold_reads, lookup_paths, sweep
+from kafkaviz.analyse.cold_reads import ColdReads
+from kafkaviz.analyse.cost_model import READ_AHEAD_BYTES
+from kafkaviz.analyse.infer import IntervalEvidence, interval_evidence
+from kafkaviz.analyse.infer.version import assumed_version
+from kafkaviz.analyse.restart import Log, stored
+from kafkaviz.analyse.tuning import SETTING, Measured, Today
+from kafkaviz.config_def import Release
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.format import names
+from kafkaviz.format.batch import is_control
+from kafkaviz.log import archive, file
+from kafkaviz.log.broker import Broker, Problem, open_broker
+from kafkaviz.log.metadata_log import Image
+from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
+from kafkaviz.log.settings import Origin, Settings, open_settings
+from kafkaviz.search.profile import BASE_OFFSET
+from kafkaviz.search.profile import profile as search_profile
+from kafkaviz.simulate import replaying, simulation
+from kafkaviz.simulate.config import IndexConfig, Profile, log_config, profile
+from kafkaviz.simulate.incoming import Chunk
+from kafkaviz.simulate.simulation import Plan
+from kafkaviz.simulate.workload import PRESETS
+from kafkaviz.simulate.writer import Log as Writer
+
+KEPT_BATCHES = 8_000_000  # of a case, for its ranges; 5 bytes each
+LOOKED_AT = 4  # segments from which an interval is inferred that no setting tells
+PARTITION, TOPIC, BROKER, LOG, WORKLOAD = "partition", "topic", "broker", "log", "workload"
+
+Chunks = Callable[[], Iterable[Chunk]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One topic, or what was given of it, or a workload.
+
+    held: the entries that both indexes hold on disk, None where there are none to hold a replay against. logs: for a what-if replay,
+    each log's appends without payload and its first offset; None where a .log was given alone.
+    """
+
+    name: str
+    today: Today
+    measured: Measured
+    held: tuple[int, int] | None = None
+    logs: tuple[tuple[Chunks, int], ...] | None = None
+    is_leader: bool = True
+
+    @property
+    def replayed(self) -> tuple[int, int]:
+        """The entries of both indexes that the sweep has at today's interval."""
+        place = self.measured.parts.at(self.today.interval_bytes)
+        return int(self.measured.parts.entries[place]), int(self.measured.parts.time_entries[place])
+
+
+@dataclass(frozen=True)
+class Source:
+    """Everything that a path or a workload's name stands for. kind: "partition", "topic", "broker", "log" or "workload".
+
+    cases: a topic each, by name. metadata_left_out: whether KRaft's own log was there and is no case: its small batches need their index.
+    """
+
+    name: str
+    kind: str
+    version: str
+    because: str
+    cases: tuple[Case, ...]
+    problems: tuple[Problem, ...] = ()
+    metadata_left_out: bool = False
+
+    @property
+    def of(self) -> Profile:
+        """How the release writes."""
+        return profile(versions.parse(self.version))
+
+    @property
+    def by_base_offset(self) -> bool:
+        """Whether its scan reads one stretch of a header, as from 4.1 on."""
+        return search_profile(self.version).scan == BASE_OFFSET
+
+    @property
+    def whole(self) -> Case:
+        """All cases together: the one there is, or the sum over a broker's topics, at the interval of most of its log."""
+        if len(self.cases) == 1:
+            return self.cases[0]
+        measured = joined([case.measured for case in self.cases])
+        largest = max(self.cases, key=lambda case: case.measured.log_bytes).today
+        today = replace(largest, topic=None, partitions=sum(case.today.partitions for case in self.cases))
+        return Case(self.name, today, measured)
+
+
+def open_source(
+    given: str | Path, version: str | None = None, typed: Mapping[str, str] | None = None, read_ahead_bytes: int = READ_AHEAD_BYTES,
+    watch: Callable[[str], None] = lambda name: None,
+) -> Source:  # fmt: skip
+    """A path, or the name of a workload that comes along; CannotOpen, RefusedSetting, or KafkavizError of a workload's file.
+
+    version: of Kafka, instead of what the directory's traces or the workload say. typed: settings by a topic's or a broker's name, over
+    those that are found. watch: told of each log before it is read.
+    """
+    typed = dict(typed or {})
+    if str(given) in PRESETS or str(given).endswith(".toml"):
+        return _of_workload(str(given), version, typed, read_ahead_bytes)
+    path, topic = _topic(Path(given))
+    if (topic is None and names.parse_file(path.name)) or _is_one(path):
+        return _of_partition(path, version, typed, read_ahead_bytes, watch)
+    return _of_broker(open_broker(path), topic, version, typed, read_ahead_bytes, watch)
+
+
+# ---- what was given
+
+
+def _topic(path: Path) -> tuple[Path, str | None]:
+    """(the broker directory, the topic) of BROKER/TOPIC, which is no directory itself; else (the path, None)."""
+    path = file.absolute(path)
+    if path.exists() or not path.parent.exists() or archive.is_archive(path):
+        return path, None
+    root = archive.opened(path.parent) if archive.is_archive(path.parent) else path.parent
+    parsed = [names.parse_directory(one.name) for one in root.iterdir()] if root.is_dir() else []
+    return (path.parent, path.name) if any(one and one.topic == path.name for one in parsed) else (path, None)
+
+
+def _is_one(path: Path) -> bool:
+    """Whether a directory or an archive holds one partition's files."""
+    if not path.exists():
+        return False
+    root = archive.opened(path) if archive.is_archive(path) else path
+    return root.is_dir() and any(one.suffix == ".log" for one in root.iterdir())
+
+
+def _of_partition(path: Path, version: str | None, typed: dict[str, str], read_ahead_bytes: int, watch: Callable[[str], None]) -> Source:
+    partition, base_offset = lookup_paths.open_segments(path)
+    told = version or lookup_paths.version(path)
+    because = "it was given" if version else "by the directory's traces, or the newest that is known"
+    release = versions.parse(told)
+    segments = [one for one in partition.live if base_offset in (None, one.base_offset)]
+    if not segments:
+        raise CannotOpen(partition.path, "holds no .log", kind="missing")
+    case = _case(partition.directory, [(partition, segments)], _settings(partition, release, typed), told, read_ahead_bytes, watch)
+    if base_offset is not None:
+        case = replace(case, logs=None)
+    return Source(path.name, LOG if base_offset is not None else PARTITION, told, because, (case,))
+
+
+def _of_broker(
+    broker: Broker, topic: str | None, version: str | None, typed: dict[str, str], read_ahead_bytes: int, watch: Callable[[str], None]
+) -> Source:
+    assumed = assumed_version(broker, version)
+    settings = open_settings(broker, assumed.version, typed)
+    by_topic: dict[str, list] = {}
+    for partition in broker.partitions:
+        if partition.state == "current" and partition.live and topic in (None, partition.topic):
+            by_topic.setdefault(partition.topic, []).append((partition, list(partition.live)))
+    has_metadata = topic is None and by_topic.pop(names.METADATA_TOPIC, None) is not None
+    if not by_topic:
+        raise CannotOpen(broker.source, "holds no .log of a topic", kind="missing")
+    every = {_interval(logs, settings)[0] for logs in by_topic.values()}
+    cases, problems = [], list(broker.problems)
+    for name, logs in by_topic.items():
+        try:
+            cases.append(_case(name, logs, settings, assumed.text, read_ahead_bytes, watch, every))
+        except CannotOpen as fault:
+            problems.append(Problem.of(fault.path, fault))
+    if not cases:
+        raise CannotOpen(problems[-1].path, problems[-1].what)
+    name = str(broker.source.name) if topic is None else topic
+    return Source(name, BROKER if topic is None else TOPIC, assumed.text, assumed.because, tuple(cases), tuple(problems), has_metadata)
+
+
+def _settings(partition: Partition, release: Release, typed: dict[str, str]) -> Settings:
+    """Those of the broker directory around the partition, if it lies in one; else what was typed, and Kafka's defaults."""
+    if not names.parse_directory(partition.directory):
+        for name, text in typed.items():
+            config_def.parse(name, text, release)
+        return Settings(release, Image(), typed=typed)
+    return open_settings(open_broker(partition.path), release, typed)
+
+
+def _case(
+    name: str, logs: Sequence[tuple[Partition, list[Segment]]], settings: Settings, version: str, read_ahead_bytes: int,
+    watch: Callable[[str], None], also: Iterable[int] = (),
+) -> Case:  # fmt: skip
+    """A topic, or the segments given of one."""
+    topic, of = logs[0][0].topic, profile(versions.parse(version))
+    interval, source, is_coarse = _interval(logs, settings)
+    values = {key: one.value for key, one in settings.of_topic(topic).items() if key in config_def.TOPIC_SETTINGS}
+    config = replace(log_config(values, settings.release), index_interval_bytes=interval)
+    gathering = Gathering({interval, *also}, search_profile(version).scan == BASE_OFFSET, read_ahead_bytes, of.per_append)
+    held: list[tuple[int, int]] | None = []
+    for partition, segments in logs:
+        watch(partition.directory)
+        for segment in segments:
+            gathering.add(segment.batches())
+            if held is not None:
+                is_whole = segment.index and segment.timeindex
+                held = [*held, (len(segment.offset_index), len(segment.time_index))] if is_whole else None
+    today = Today(interval, source, config, topic, len(logs), bool(values.get("remote.storage.enable")), is_coarse)
+    total = None if held is None else (sum(one for one, _ in held), sum(one for _, one in held))
+    return Case(name, today, gathering.measured(), total, tuple(_replayable(partition, of) for partition, _ in logs))
+
+
+def _replayable(partition: Partition, of: Profile) -> tuple[Chunks, int]:
+    log = stored(Log(partition, IndexConfig()))
+    return lambda: replaying.chunks(log, of, payload=False), replaying.start_offset(log)
+
+
+# ---- the interval that the log has
+
+
+def _interval(logs: Sequence[tuple[Partition, list[Segment]]], settings: Settings) -> tuple[int, str, bool]:
+    """(index.interval.bytes, where it is from, whether entries stand for whole appends).
+
+    A default that the entries contradict is none: then the log came without its settings, and the interval is inferred.
+    """
+    found = settings.find(logs[0][0].topic, SETTING)
+    bounds = _evidence(logs).bounds()
+    low, high = bounds.low_bytes, bounds.high_bytes
+    fits = high is None or (low or 0) <= found.value <= high
+    if found.origin != Origin.DEFAULT or fits or bounds.per_append:
+        return int(found.value), found.source, bounds.per_append
+    return _roundest(low or 0, high), f"inferred from the entries, between {low or 0} and {high}", bounds.per_append
+
+
+def _evidence(logs: Sequence[tuple[Partition, list[Segment]]]) -> IntervalEvidence:
+    """What a few segments with an index tell, the smallest first."""
+    segments = [one for _, segments in logs for one in segments if one.index]
+    found = IntervalEvidence()
+    for segment in sorted(segments, key=lambda one: one.log.size_bytes, reverse=True)[:LOOKED_AT]:
+        try:
+            found = found.merge(interval_evidence(segment.batches(), segment.offset_index))
+        except KafkavizError:
+            continue
+    return found
+
+
+def _roundest(low: int, high: int) -> int:
+    """A power of two between both, else the high end: an entry says how long an interval can have been, and a gap how short."""
+    power = 1 << (max(high, 1).bit_length() - 1)
+    return power if power >= low else high
+
+
+# ---- a workload
+
+
+def _of_workload(given: str, version: str | None, typed: dict[str, str], read_ahead_bytes: int) -> Source:
+    """The log that the workload's batches become with its settings; the sweep holds its segments."""
+    workload = simulation.opened(given)
+    plan = simulation.of_workload(workload, typed, None, version)
+    text = version or workload.kafka_version
+    is_typed = any(config_def.setting(name).name == SETTING for name in typed)
+    is_own = SETTING in dict(workload.settings)
+    source = f"{SETTING}, {'as typed' if is_typed else 'of the workload' if is_own else f'default of Kafka {text}'}"
+    by_base_offset = search_profile(text).scan == BASE_OFFSET
+    gathering = Gathering({plan.config.index_interval_bytes}, by_base_offset, read_ahead_bytes, plan.of.per_append)
+    for rows in segments_of(plan):
+        gathering.add(rows, rows["append"] if plan.of.per_append else None)
+    is_coarse = plan.of.per_append and not plan.is_leader
+    today = Today(plan.config.index_interval_bytes, source, plan.config, workload.topic, is_coarse=is_coarse)
+    because = "it was given" if version else "the workload is for it"
+    logs = ((_without_payload(plan), plan.start_offset),)
+    case = Case(workload.directory, today, gathering.measured(), logs=logs, is_leader=plan.is_leader)
+    return Source(given, WORKLOAD, text, because, (case,))
+
+
+def _without_payload(plan: Plan) -> Chunks:
+    return lambda: (Chunk(chunk.rows) for chunk in plan.chunks())  # nothing is written: the bytes are made, and dropped
+
+
+def segments_of(plan: Plan) -> Iterator[np.ndarray]:
+    """The batches of each segment that a plan makes, incoming.INCOMING."""
+    log = Writer(plan.config, plan.of, now_ms=plan.start_ms, start_offset=plan.start_offset, seed=plan.seed, is_leader=plan.is_leader)
+    kept: list[np.ndarray] = []
+    for chunk in plan.chunks():
+        rows = chunk.rows.copy()
+        log.append(rows)
+        first, *others = np.split(rows, np.flatnonzero(rows["position"] == 0))
+        kept += [first] if len(first) else []
+        for segment in others:
+            if kept:
+                yield np.concatenate(kept)
+            kept = [segment]
+    if kept:
+        yield np.concatenate(kept)
+
+
+# ---- measuring
+
+
+@dataclass
+class Gathering:
+    """Sums up segments, one after the other, into what the rule needs. also: intervals beside sweep.INTERVALS, today's among them."""
+
+    also: Iterable[int]
+    by_base_offset: bool
+    read_ahead_bytes: int = READ_AHEAD_BYTES
+    per_append: bool = False
+    _found: list[Measured] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._intervals = np.unique([*sweep.INTERVALS, *self.also])
+
+    def add(self, batches: np.ndarray, appends: np.ndarray | None = None) -> None:
+        """One segment's batches (format.batch.BATCH). appends: the number of each one's append, where an append has one entry at most."""
+        if not len(batches):
+            return
+        sweeper = sweep.Sweeper(self._intervals, by_base_offset=self.by_base_offset)
+        sweeper.take(batches, appends)
+        cold = cold_reads.cold_reads(batches, self._intervals, self.by_base_offset, self.read_ahead_bytes)
+        data = batches[~is_control(batches)]
+        single = float((data["base_offset"] == data["last_offset"]).mean()) if len(data) else 0.0
+        size = batches["size_bytes"]
+        mean = float(size.mean())
+        speed = _bytes_per_s(batches)
+        followers = None
+        if self.per_append:
+            how = {"by_base_offset": self.by_base_offset, "append_bytes": sweep.FOLLOWER_APPEND_BYTES}
+            followers = sweep.parts(batches, self.also, **how)
+        spread = float(size.std()) / mean
+        self._found.append(Measured(sweeper.end(), cold, (sweep.sizes(batches),), mean, spread, single, speed, followers))
+
+    def measured(self) -> Measured:
+        """All segments so far."""
+        return joined(self._found) if self._found else Measured(sweep.none(self._intervals), _no_reads(self._intervals))
+
+
+def _no_reads(intervals: np.ndarray) -> ColdReads:
+    return ColdReads(intervals, (np.zeros(0, np.int64),) * len(intervals))
+
+
+def _bytes_per_s(batches: np.ndarray) -> float | None:
+    times = batches["max_timestamp_ms"][batches["max_timestamp_ms"] >= 0]
+    waited = int(times.max() - times.min()) if len(times) else 0
+    return 1000 * float(batches["size_bytes"].sum()) / waited if waited > 0 else None
+
+
+def joined(found: Sequence[Measured]) -> Measured:
+    """Several as one: sums of what is exact, the moments of all batch sizes together, and the speed of all logs side by side."""
+    parts, cold = found[0].parts, found[0].cold
+    for one in found[1:]:
+        parts, cold = parts + one.parts, cold + one.cold
+    counts = np.array([one.parts.batches for one in found], float)
+    mean = float(np.average([one.batch_bytes for one in found], weights=counts))
+    square = float(np.average([one.batch_bytes**2 * (1 + one.spread**2) for one in found], weights=counts))
+    single = float(np.average([one.single_share for one in found], weights=counts))
+    seconds = [one.log_bytes / one.bytes_per_s for one in found if one.bytes_per_s]
+    speed = parts.log_bytes / sum(seconds) if seconds else None
+    followers = None
+    if all(one.followers for one in found):
+        followers = sum((one.followers for one in found[1:]), found[0].followers)
+    return Measured(parts, cold, _kept(found), mean, max(0.0, square / mean**2 - 1) ** 0.5, single, speed, followers)
+
+
+def _kept(found: Sequence[Measured]) -> tuple[np.ndarray, ...]:
+    """The batch sizes of as many segments as are kept."""
+    kept, count = [], 0
+    for segment in (segment for one in found for segment in one.sizes):
+        if count and count + len(segment) > KEPT_BATCHES:
+            break
+        kept.append(segment)
+        count += len(segment)
+    return tuple(kept)

@@ -1,0 +1,235 @@
+"""The recommendation: budgets, plateaus, what is within its error, and what is kept."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kafkaviz.analyse import cost_model, tuning, tuning_words
+from kafkaviz.analyse.cold_reads import ColdReads
+from kafkaviz.analyse.tuning import Budgets, Recommendation, Today, Verdict
+from kafkaviz.analyse.tuning_source import Gathering, joined
+from kafkaviz.simulate.config import LogConfig
+from tests.analyse import made
+
+OLD, NEW = cost_model.costs(False), cost_model.costs(True)
+UNBOUND = Budgets(p99_us=None)
+
+
+def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, **how):
+    """A segment of batches of that size, give or take the spread."""
+    random = np.random.default_rng(4)
+    sizes = random.integers(size - spread, size + spread + 1, count).tolist()
+    gathering = Gathering({4096}, **({"by_base_offset": False} | how))
+    gathering.add(made.batches(sizes, [records] * count))
+    return gathering.measured()
+
+
+def today(interval: int = 4096, **more) -> Today:
+    return Today(interval, "as typed", topic="orders", **more)
+
+
+def codes(one: Recommendation) -> list[str]:
+    return [reason.code for reason in one.because]
+
+
+def test_batches_of_16_kb_keep_the_default():
+    """Every batch is indexed already; what a longer interval would save is not worth a change."""
+    one = tuning.recommend(measured(16_384, spread=2000), today(), Budgets(), OLD)
+    assert (one.verdict, one.value) == (Verdict.KEEP, 4096)
+    assert "every-batch-indexed" in codes(one) and "smaller-too-little" in codes(one)
+    words = [tuning_words.words(reason) for reason in one.because]
+    assert words[0] == "the default 4096 already indexes every batch but a segment's first: no smaller interval can add an entry"
+
+
+@pytest.mark.parametrize(("costs", "value"), [(OLD, 1024), (NEW, 2048)])
+def test_tiny_batches_get_a_value_and_what_it_does_not_fix(costs, value):
+    """Batches of 97 bytes, one record each: over 50 µs at the high end. The gain is a range above 0, and batching is named."""
+    one = tuning.recommend(measured(97, 20_000, 1, 2), today(), Budgets(), costs)
+    assert (one.verdict, one.value) == (Verdict.CHANGE, value)
+    assert codes(one)[-1] == "faster" and "over-budget" in codes(one)
+    assert 0 < one.gain.p99_us.low < one.gain.p99_us.typical < one.gain.p99_us.high
+    assert one.gain.index_share.typical < 0
+    assert [reason.code for reason in one.not_fixed] == ["tiny-batches", "cold", "old-segments"]
+    assert one.proposed.p99_us.high <= 50 < one.today.p99_us.high
+
+
+@pytest.mark.parametrize(("mean", "budget", "interval"), [(200, 25, 1410), (1000, 25, 7766), (1000, 100, 42_779), (16_384, 50, 360_974)])
+def test_the_largest_interval_within_a_budget(mean, budget, interval):
+    """The table of p99 budgets at 1.8 µs a header and 2.2 before the first: the round value below the one that is told there."""
+    random = np.random.default_rng(6)
+    spread2 = {200: 0.3, 1000: 0.5, 16_384: 0.1}[mean]
+    sigma = np.log(1 + spread2) ** 0.5
+    sizes = np.maximum(70, random.lognormal(np.log(mean) - sigma**2 / 2, sigma, 200_000)).astype(int)
+    gathering = Gathering({4096}, by_base_offset=False)
+    gathering.add(made.batches(sizes.tolist(), [5] * len(sizes)))
+    exact = replace(OLD, header_us=cost_model.Range(1.8, 1.8, 1.8), first_us=cost_model.Range(2.2, 2.2, 2.2))
+    one = tuning.recommend(gathering.measured(), today(), Budgets(p99_us=budget), exact)
+    assert one.considered == 1 << (interval.bit_length() - 1)
+
+
+def test_a_gain_within_its_error_is_none():
+    """Just over a budget: the next interval down would bring less than a fifth of it at the low end."""
+    found = measured(1000)
+    over = tuning.at(found, OLD, 4096).p99_us.high - 0.1
+    one = tuning.recommend(found, today(), Budgets(p99_us=over), OLD)
+    assert (one.verdict, one.value) == (Verdict.KEEP, 4096) and one.considered < 4096
+    assert codes(one)[-1] == "faster-too-little"
+
+
+def test_a_dense_index_that_nobody_needs_is_made_smaller():
+    """Interval 0 with batches of 500 bytes: the index is 4 % of the log."""
+    gathering = Gathering({0}, by_base_offset=True)
+    gathering.add(made.batches([500] * 3000, [5] * 3000))
+    one = tuning.recommend(gathering.measured(), today(0), Budgets(), NEW)
+    assert one.verdict == Verdict.CHANGE and one.value > 4096 and codes(one)[-1] == "smaller"
+    assert one.gain.index_share.low > 0.01
+
+
+def test_nothing_is_proposed_below_the_smallest_batch():
+    """The shortest that may be proposed is the last one that indexes every batch."""
+    assert tuning.candidates(measured(3000), today(), OLD)[:2] == [2048, 4096]
+    one = tuning.recommend(measured(3000), today(), Budgets(p99_us=0.1), OLD)
+    assert (one.verdict, one.value, one.meets_budgets) == (Verdict.CHANGE, 2048, False)
+
+
+def test_too_few_batches_tell_nothing():
+    """A hundred batches: fewer than eight stretches to draw from."""
+    one = tuning.recommend(measured(97, 100, 1), today(), Budgets(p99_us=20), OLD)
+    assert one.verdict == Verdict.KEEP and codes(one)[-1] == "too-little-data"
+
+
+def test_an_empty_log_has_no_answer():
+    """Not even keep."""
+    found = Gathering({4096}, by_base_offset=True).measured()
+    assert tuning.recommend(found, today(), Budgets(), NEW) is None
+    assert tuning.tornado(found, today(), Budgets(), NEW) == ()
+
+
+def test_remote_storage_bounds_what_a_read_carries():
+    """Five per cent of a fetch of 1 MiB; an index of half the bytes lets the cache hold twice the segments, and that counts."""
+    found = measured(1000, 20_000)
+    one = tuning.recommend(found, today(is_tiered=True), Budgets(p99_us=None), OLD)
+    assert (one.verdict, one.value) == (Verdict.CHANGE, 32_768)
+    assert codes(one)[-1] == "smaller-for-tiered"
+    values = one.because[-1].values
+    assert values["cached_segments_other"] > 2 * values["cached_segments_now"]
+    assert "the index cache of 1 GiB then holds" in tuning_words.words(one.because[-1])
+    assert "bound-tiered" not in codes(tuning.recommend(found, today(), UNBOUND, OLD))
+
+
+def test_a_disk_that_seeks_takes_no_interval_above_a_batch():
+    """Whatever warm lookups allow."""
+    costs = cost_model.costs(False, "hdd")
+    assert max(tuning.candidates(measured(16_384), today(), costs)) <= 16_384
+    assert "bound-hdd" in codes(tuning.recommend(measured(16_384), today(), Budgets(), costs))
+
+
+def test_the_processors_share_can_decide():
+    """A hundred thousand fetches a second, batches of 200 bytes at 64 KiB: cores are what is saved."""
+    gathering = Gathering({65_536}, by_base_offset=False)
+    gathering.add(made.batches([200] * 20_000, [3] * 20_000))
+    budgets = Budgets(p99_us=None, cores=2.0, fetches_per_s=100_000)
+    one = tuning.recommend(gathering.measured(), today(65_536), budgets, OLD)
+    assert one.verdict == Verdict.CHANGE and one.value < 65_536
+    assert one.proposed.cores.high <= 2.0 < one.today.cores.high and one.gain.cores.low > 0.05
+    assert "cores" in tuning.unmet(one.today, budgets)
+
+
+@pytest.mark.parametrize(("index_bytes", "binding"), [(10 << 20, "size"), (100 << 10, "time-index-full")])
+def test_which_limit_binds(index_bytes, binding):
+    """At 10 MiB the segment is full first; at 100 KiB the time index is, and the safe size lies above it."""
+    found = measured(1000)
+    one = tuning.limits_at(found, today(config=LogConfig(segment_index_bytes=index_bytes)), 4096)
+    assert one.binding == binding
+    assert one.time_full_bytes == pytest.approx((index_bytes // 12 - 1) * 5000, rel=0.01)
+    safe = tuning.limits_at(found, today(config=LogConfig(segment_index_bytes=one.safe_index_bytes)), 4096)
+    assert safe.binding == "size"
+
+
+def test_the_tornado_says_what_would_flip_the_answer():
+    """Tiny batches on 4.1 and later: with the low end of a header's price the budget is met as it is."""
+    found = tuning.tornado(measured(97, 20_000, 1, 2), today(), Budgets(), NEW)
+    assert found[0].name in ("µs a header", "reads a header")
+    header = next(one for one in found if one.name == "µs a header")
+    assert header.p99_us_low < header.p99_us_high
+    assert header.verdict_low == ("keep", 4096) and header.verdict_high[0] == "change"
+
+
+def test_a_bootstrap_is_the_same_every_time():
+    """And wider than nothing where stretches of the log differ."""
+    random = np.random.default_rng(8)
+    sizes = np.concatenate([random.integers(80, 120, 3000), random.integers(700, 900, 3000)]).tolist()
+    gathering = Gathering({4096}, by_base_offset=True)
+    gathering.add(made.batches(sizes))
+    one, other = (tuning.recommend(gathering.measured(), today(), Budgets(p99_us=20), NEW) for _ in range(2))
+    assert one.gain == other.gain
+    alone = (one.today.row["headers_mean"] - one.proposed.row["headers_mean"]) * NEW.header_us.high
+    assert one.gain.mean_us.high > alone * 1.05
+
+
+def test_segments_joined_are_one_log():
+    """Moments of the sizes, counts and reads add up."""
+    sizes = np.random.default_rng(9).integers(100, 5000, 600)
+    parts = []
+    for piece in np.split(sizes, [200, 500]):
+        gathering = Gathering({4096}, by_base_offset=True)
+        gathering.add(made.batches(piece.tolist(), [2] * len(piece)))
+        parts.append(gathering.measured())
+    found = joined(parts)
+    assert (found.batch_bytes, found.spread) == (pytest.approx(sizes.mean()), pytest.approx(sizes.std() / sizes.mean()))
+    assert found.log_bytes == sizes.sum() and found.parts.segments == 3
+    assert isinstance(found.cold, ColdReads) and found.cold.counts[0].sum() == 600
+
+
+def test_a_broker_of_topics_that_differ_keeps_its_default():
+    """One topic that gains is told by name; where all want the same it is the broker's."""
+    tiny, large = measured(97, 20_000, 1, 2), measured(16_384, spread=2000)
+    whole = joined([tiny, large])
+    one, other = (tuning.recommend(found, today(), Budgets(), NEW) for found in (tiny, large))
+    both = tuning.recommend(whole, today(), Budgets(), NEW)
+    kept = tuning.recommend_broker({"a": one, "b": other}, both)
+    assert (kept.verdict, kept.value, kept.because[0].code) == (Verdict.KEEP, 4096, "topic-by-topic")
+    assert "1 of 2 topics would gain by an interval of their own: a (2048)" in tuning_words.words(kept.because[0])
+    assert tuning.recommend_broker({"a": one}, one) is one
+
+
+def test_an_old_follower_is_told_of():
+    """A release that indexes an append once: 1.5 times the batches of a fetch, whatever the interval."""
+    one = tuning.recommend(measured(1000, 20_000, per_append=True), today(), Budgets(), OLD)
+    reason = next(reason for reason in one.because if reason.code == "followers")
+    assert reason.values["headers_mean"] == pytest.approx(1.5 * (1 << 20) / 1000, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("topic", "line"),
+    [
+        ("orders", "--entity-type topics --entity-name orders --add-config index.interval.bytes=2048"),
+        (None, "--entity-type brokers --entity-default --add-config log.index.interval.bytes=2048"),
+    ],
+)
+def test_the_line_that_changes_it(topic, line):
+    """As kafka-configs.sh of 4.x takes it, for a topic or for all brokers."""
+    start = "kafka-configs.sh --bootstrap-server localhost:9092 --alter "
+    assert tuning_words.alter_line("index.interval.bytes", 2048, topic) == start + line
+
+
+def test_every_reason_has_words():
+    """Each code that the rule can give."""
+    given = set()
+    for found, of, budgets in (
+        (measured(97, 20_000, 1), today(), Budgets()), (measured(16_384), today(is_tiered=True), UNBOUND),
+        (measured(16_384, per_append=True), today(is_coarse=True), Budgets()), (measured(97, 100, 1), today(), Budgets(p99_us=1)),
+    ):  # fmt: skip
+        one = tuning.recommend(found, of, budgets, OLD)
+        for reason in (*one.because, *one.not_fixed):
+            assert len(tuning_words.words(reason)) > 20
+            given.add(reason.code)
+    assert given <= set(tuning_words.CODES) and len(given) > 8
+
+
+def test_numbers_as_people_read_them():
+    """Units that change on the way, and a range of which both ends have one."""
+    assert [tuning_words.us(one) for one in (0.84, 42.3, 1400, 2.5e6)] == ["0.8 µs", "42 µs", "1.4 ms", "2.5 s"]
+    assert tuning_words.us_range(cost_model.Range(34, 42, 92)) == "42 µs (34 to 92 µs)"
+    assert tuning_words.us_range(cost_model.Range(598, 719, 1596)) == "719 µs (598 µs to 1.6 ms)"
