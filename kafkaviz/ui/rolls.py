@@ -36,6 +36,7 @@ from kafkaviz.units import duration, group, size
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 KEPT = 24
 MOST_BATCHES = 400_000  # of a workload, on this page
+MOST_BYTES, MOST_COMPRESSED_BYTES = 64 * GIB, 64 * MIB  # what is compressed must be made to know its size
 MOST_SEGMENTS, PIECE, FEW_ROLLS = (
     1000,
     512,
@@ -195,21 +196,24 @@ def config_of(of: Workload, chosen: Mapping[str, int]) -> LogConfig:
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _stream(of: Workload) -> tuple[np.ndarray, bool]:
     """The batches of a workload, without their bytes; whether there are more."""
-    found, count = [], 0
+    found, count, size_bytes, is_cut = [], 0, 0, False
+    most_bytes = MOST_COMPRESSED_BYTES if any(phase.codec != "none" for phase in of.phases) else MOST_BYTES
     for chunk in _chunks(of, config_of(of, {}), payload=False):
         found.append(chunk.rows)
         count += len(chunk.rows)
-        if count > MOST_BATCHES:
+        size_bytes += int(chunk.rows["size_bytes"].sum())
+        is_cut = count > MOST_BATCHES or size_bytes > most_bytes
+        if is_cut:
             break
     rows = np.concatenate(found) if found else np.empty(0, INCOMING)
-    return rows[:MOST_BATCHES], count > MOST_BATCHES
+    return rows[:MOST_BATCHES], is_cut
 
 
 def _chunks(of: Workload, config: LogConfig, payload: bool) -> Iterator:
     return streams.chunks(of, config, profile(of.release), of.seed, payload=payload)
 
 
-@st.cache_resource(max_entries=KEPT, show_spinner=False)
+@st.cache_resource(max_entries=8, show_spinner=False)
 def simulated(of: Workload, config: LogConfig) -> Simulated:
     """A workload written to a log with these settings."""
     rows, is_cut = _stream(of)

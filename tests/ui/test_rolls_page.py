@@ -198,3 +198,10 @@ def test_throughput_and_batch_size_change_the_stream():
     single = lab.simulated(lab.changed(of, lab.AS_IT_IS, "one record"), lab.config_of(of, {}))
     assert half.lanes.log_bytes == pytest.approx(whole.lanes.log_bytes / 2, rel=0.01)
     assert single.load.records_a_batch == 1 and len(single.appended) > 10 * len(whole.appended)
+
+
+def test_a_compressed_stream_is_not_made_without_end():
+    """Its batches must be compressed to know their size: the page stops after some of them, and says so."""
+    of = lab.own(SMALL.replace('"30s"', '"365d"').replace("100000", "1000000") + 'codec = "lz4"\n')
+    run = lab.simulated(of, lab.config_of(of, {"segment.bytes": 1 << 26}))
+    assert run.is_cut and run.lanes.log_bytes < lab.MOST_COMPRESSED_BYTES + (64 << 20) and not run.failed
