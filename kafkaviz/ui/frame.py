@@ -4,9 +4,9 @@ place = frame("Segment")  # the first call of a page
 segment = pick.segment(place)
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from html import escape
 from pathlib import Path
 from types import MappingProxyType
@@ -26,6 +26,7 @@ from kafkaviz.units import group, legible
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]  # the checkout, where app.py and pages/ are
 EMPTY: Mapping[str, str] = MappingProxyType({})
+Drawing = Callable[[], None]
 MENU = 60  # longer lists are found in Go to, not in a menu
 FOOT_CHARACTERS, CRUMB_CHARACTERS = 21, 48
 BESIDE_CHARACTERS, PARTITION_CHARACTERS = 40, 26  # of a path and a topic-partition: at 1280 px both fit beside a segment
@@ -67,12 +68,16 @@ KEYS = [  # the page that must exist, a heading, and its keys
     (None, "Anywhere", [("K", "go to a page, topic-partition, segment or offset"), (("?", "Esc"), "open this; close it")]),
     ("Segment", "Segment", [("[]", "segment before, segment after"), ("←→", "batch before, batch after"), ("+−", "zoom the window")]),
     ("Lookup", "Stepper", [("←→", "one step back, forward"), (("Home", "End"), "first, last step"), (("Space",), "play or pause")]),
+    ("Workshop", "Workshop", [(("N", "B"), "next step, step before"), ("1234", "answer A, B, C, D")]),
     (None, "Go to", [("↑↓", "entry before, entry after"), (("Enter",), "open it")]),
 ]
 
 
-def frame(name: str) -> Place:
-    """Draws all that is around the page of this name, and says where its address points."""
+def frame(name: str, crumbs: Drawing | None = None, tools: Drawing | None = None) -> Place:
+    """Draws all that is around the page of this name, and says where its address points.
+
+    crumbs: draws the breadcrumbs of a page that is about no directory; tools: what such a page has on the right of the bar.
+    """
     st.set_page_config(f"{name} · kafkaviz", str(HERE / "art" / "mark.svg"), layout="wide", initial_sidebar_state=208)
     st.html(f"<style>{_stylesheet()}</style>")
     garbage.leave_out_what_stays()
@@ -80,7 +85,7 @@ def frame(name: str) -> Place:
     place = pick.place(page.depth)
     _remember(page, place)
     _sidebar(name, place)
-    _bar(page, place)
+    _bar(page, place, crumbs, tools)
     _listen(page, place)
     _dialog(name, place)
     st.html('<div class="kv-under"></div>')
@@ -159,10 +164,10 @@ def _foot(place: Place) -> None:
             st.button("`?` Keys", type="tertiary", key="kv_keys", on_click=_open, args=("keys",))
 
 
-def _bar(page: Page, place: Place) -> None:
+def _bar(page: Page, place: Place, crumbs: Drawing | None, tools: Drawing | None) -> None:
     """The breadcrumbs, each a picker, and on the right what works on every page."""
     with st.container(key="kv_top", horizontal=True):
-        _directories(page, place)
+        (crumbs or partial(_directories, page, place))()
         if page.depth > 1 and place.partition:
             _separator()
             _partitions(page, place)
@@ -170,6 +175,8 @@ def _bar(page: Page, place: Place) -> None:
             _separator()
             _segments(page, place)
         with st.container(key="kv_top_right", horizontal=True, horizontal_alignment="right"):
+            if tools:
+                tools()
             copy_link(place.address)
             st.button("Go to", icon=":material/search:", type="tertiary", shortcut="k", key="kv_goto", on_click=_open, args=("goto",))
 

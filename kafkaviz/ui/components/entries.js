@@ -1,0 +1,63 @@
+// Entries of an offset index above the batches they point at, to scale; once the answer may be seen, where the search begins and what it steps over.
+const HIGH = 312, GAP = 8, TOP = 26, CELL = 52, LOG = 176;
+
+export default function ({ parentElement: root, data }) {
+  const $ = name => root.querySelector('.' + name), m = root.host.__entries ??= {};
+  m.release?.(); // Streamlit calls anew on each change, without cleaning up before
+  $('ft').textContent = data.title;
+  $('fs').textContent = data.below;
+  const show = () => { const w = widthOf($('pic')); if (w !== m.width) { m.width = w; $('pic').replaceChildren(picture(data, w)); } };
+  m.width = 0;
+  show();
+  const sizes = new ResizeObserver(show);
+  sizes.observe(root.host);
+  return m.release = () => sizes.disconnect();
+}
+
+function picture(d, w) {
+  const end = Math.max(...d.batches.map(([p, size]) => p + size)), x = scale(0, end, 0, w);
+  const svg = S('svg', { height: HIGH, viewBox: `0 0 ${w} ${HIGH}`, role: 'img', 'aria-label': d.title });
+  slots(svg, d, w, x);
+  d.batches.forEach(batch => log(svg, d, batch, x));
+  d.revealed ? hops(svg, d, x) : waiting(svg, d, x);
+  return svg;
+}
+
+function slots(svg, d, w, x) {
+  const wide = (w - GAP * (d.slots.length - 1)) / d.slots.length, few = wide < 86 ? ' few' : '';
+  d.slots.forEach(([key, position], i) => {
+    const left = i * (wide + GAP), mid = left + wide / 2, out = d.revealed && key > d.target, hit = d.revealed && i === d.slot;
+    svg.append(S('path', { d: `M${mid} ${TOP + CELL}C${mid} 130 ${x(position) + 1} 110 ${x(position) + 1} ${LOG - 4}`, fill: 'none', stroke: V('offset'),
+      'stroke-width': hit ? 2.6 : 1.2, opacity: out ? .2 : d.revealed && !hit ? .35 : .8 }));
+    svg.append(S('rect', { x: left, y: TOP, width: wide, height: CELL, rx: 4, fill: hit ? V('hit-soft') : V('offset-soft'), stroke: hit ? V('hit') : 'none', 'stroke-width': 2.4, opacity: out ? .5 : 1 }));
+    if (wide > 40) svg.append(S('text', { x: left, y: 19, class: 'axt' }, `${d.slot_word} ${i}`));
+    svg.append(S('text', { x: mid, y: 50, 'text-anchor': 'middle', class: 'mono k' + few, opacity: out ? .6 : 1 }, grp(key) + (wide > 76 ? (out ? ` > ${grp(d.target)}` : hit ? ` ≤ ${grp(d.target)} ✓` : '') : '')));
+    if (wide > 40) svg.append(S('text', { x: mid, y: 69, 'text-anchor': 'middle', class: 'mono' }, `→ ${grp(position)}`));
+  });
+}
+
+function log(svg, d, [position, size, first, last], x) {
+  const left = x(position), wide = x(position + size) - left, holds = first <= d.target && d.target <= last, read = d.revealed && d.passed.includes(position);
+  const fill = d.revealed && holds ? 'hit-soft' : read ? 'scan-soft' : 'log-soft';
+  svg.append(S('rect', { x: left + 1, y: LOG, width: Math.max(1, wide - 2), height: CELL, rx: 3, fill: V(fill), stroke: holds ? V(d.revealed ? 'hit' : 'ink') : 'none', 'stroke-width': 2 }));
+  if (read || d.revealed && position === d.batch) svg.append(S('rect', { x: left + 1, y: LOG, width: 6, height: CELL, rx: 2, fill: V('scan') }));
+  if (wide > 26) svg.append(S('text', { x: left + wide / 2 + (read ? 3 : 0), y: 207, 'text-anchor': 'middle', class: 'mono b' }, wide > 50 && first !== last ? `${first}–${last}` : String(first)));
+  if (wide > 34) svg.append(S('text', { x: left + 2, y: 246, class: 'axt' }, grp(position)));
+}
+
+function hops(svg, d, x) {
+  const stops = [...d.passed, d.batch];
+  for (let i = 0; i + 1 < stops.length; i++) {
+    const a = x(stops[i]) + 5, b = x(stops[i + 1]) + 2;
+    svg.append(S('path', { d: `M${a} 258Q${(a + b) / 2} 280 ${b} 259`, fill: 'none', stroke: V('scan'), 'stroke-width': 2 }),
+      S('path', { d: `M${b - 5} 264l6-8 3 9z`, fill: V('scan') }));
+  }
+  const late = x(d.from) > x(d.batches.at(-1)[0]) * .7;
+  svg.append(S('text', { x: late ? x(d.batch) + 8 : x(d.from) + 4, y: 296, 'text-anchor': late ? 'end' : 'start', class: 'w r' }, d.read));
+}
+
+function waiting(svg, d, x) {
+  const [position, size] = d.batches.find(([, , first, last]) => first <= d.target && d.target <= last) ?? [0, 0];
+  const at = x(position + size / 2), end = at > x(d.batches.at(-1)[0]) ? 'end' : 'middle';
+  svg.append(S('text', { x: end === 'end' ? x(position + size) : Math.max(70, at), y: 276, 'text-anchor': end, class: 'w' }, d.here));
+}

@@ -1,0 +1,76 @@
+"""The lessons of the Workshop: Markdown files, found in this folder and in the one that KAFKAVIZ_LESSONS names.
+
+A lesson is one file a language, warm-section.en.md and warm-section.zh.md; README.md tells how to write one. A file that is put here,
+or changed, is on the page at the next rerun.
+
+    grammar.py    a file as steps and blocks, or its faults, each with its line
+    kinds.py      which blocks there are, and what each says
+    live.py       the figures, from the app's own components
+    tasks.py      the answers of exercises, worked out
+    check.py      whether all that a lesson asks for is there
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from kafkaviz.ui.lessons.grammar import FILE_BYTES, NAME, Fault, Lesson, parse
+from kafkaviz.ui.lessons.kinds import KINDS
+
+HERE = Path(__file__).parent
+LESSONS = "KAFKAVIZ_LESSONS"
+ENGLISH = "en"
+
+
+def folders() -> list[Path]:
+    """Where lessons lie: here, and in the folder (or folders, as PATH names them) of KAFKAVIZ_LESSONS."""
+    named = os.environ.get(LESSONS, "")
+    return [HERE, *(Path(one) for one in named.split(os.pathsep) if one)]
+
+
+def files(places: Iterable[Path]) -> Iterator[Path]:
+    """Every file with the name of a lesson, folder by folder."""
+    for place in places:
+        if place.is_dir():
+            yield from sorted(one for one in place.iterdir() if NAME.fullmatch(one.name) and one.is_file())
+
+
+def read(path: Path) -> tuple[Lesson | None, list[Fault]]:
+    """A lesson, or all that is wrong with its file."""
+    try:
+        found = path.stat()
+        return _read(path, found.st_mtime_ns, found.st_size)
+    except OSError as fault:
+        return None, [Fault(path.name, 1, f"it cannot be read: {fault.strerror}")]
+
+
+@lru_cache(maxsize=256)
+def _read(path: Path, mtime_ns: int, size_bytes: int) -> tuple[Lesson | None, list[Fault]]:
+    if size_bytes > FILE_BYTES:
+        return None, [Fault(path.name, 1, f"it is larger than {FILE_BYTES >> 10} KiB")]
+    try:
+        return parse(path.read_text(encoding="utf-8"), path.name, KINDS)
+    except UnicodeDecodeError as fault:
+        line = path.read_bytes()[: fault.start].count(b"\n") + 1
+        return None, [Fault(path.name, line, "it is not UTF-8")]
+
+
+def lessons(language: str) -> tuple[list[Lesson], list[Fault]]:
+    """All lessons in order, in this language, or in English, or in what language there is; and what is wrong with files that are none.
+
+    Of two files of one name the one in the folder that is named last counts: a teacher may replace a lesson.
+    """
+    found: dict[str, dict[str, Lesson]] = {}
+    faults: list[Fault] = []
+    for path in files(folders()):
+        lesson, wrong = read(path)
+        faults += wrong
+        if lesson:
+            found.setdefault(lesson.name, {})[lesson.language] = lesson
+    chosen = [_in(by_language, language) for by_language in found.values()]
+    return sorted(chosen, key=lambda one: (one.order, one.name)), faults
+
+
+def _in(by_language: dict[str, Lesson], language: str) -> Lesson:
+    return by_language.get(language) or by_language.get(ENGLISH) or next(iter(by_language.values()))

@@ -1,0 +1,132 @@
+"""A lesson as it is printed: each step with its figure in words and numbers, questions with boxes, answers on a page of their own."""
+
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from kafkaviz.errors import KafkavizError
+from kafkaviz.search import exercise as ceiling
+from kafkaviz.ui import parts, workshop
+from kafkaviz.ui.components.print_page import print_page
+from kafkaviz.ui.lessons import live, tasks
+from kafkaviz.ui.lessons.grammar import Block, Lesson, NoValue, Step
+from kafkaviz.ui.words import say
+from kafkaviz.ui.workshop import LETTERS, At
+
+
+def show(here: At, count: int, is_teacher: bool) -> None:
+    """The lesson to be printed. is_teacher: with the notes."""
+    lesson = here.lesson
+    with st.container(key="kv_paper_head", horizontal=True, vertical_alignment="center", gap=16):
+        print_page(say("workshop.print"))
+        st.html(f'<span class="kv-sm kv-fnt">{escape(say("workshop.print_below"))}</span>')
+    with st.container(key="kv_sheet", gap=None):
+        of = say("workshop.lesson_of_session", number=here.number + 1, count=count, minutes=f"{lesson.minutes:g}")
+        st.html(f'<div class="kv-lab">{escape(of)}</div><div class="kv-lesson"><h1>{escape(lesson.title)}</h1></div>')
+        st.html(f'<p class="kv-name">{escape(say("workshop.name_line"))}<i></i></p>')
+        st.markdown(lesson.about)
+        for part, step in enumerate(lesson.steps, 1):
+            _step(step, part, lesson, is_teacher)
+    with st.container(key="kv_sheet_answers", gap=None):
+        st.html(f'<h2 class="kv-h2">{escape(say("workshop.answers"))}</h2>')
+        for part, step in enumerate(lesson.steps, 1):
+            for block in step.blocks("predict", "exercise"):
+                _answer(block, part)
+
+
+def _step(step: Step, part: int, lesson: Lesson, is_teacher: bool) -> None:
+    with st.container(key=f"kv_sheet_step_{part}", gap=10):
+        st.html(f'<h2 class="kv-h2">{part} · {escape(step.title)}</h2>')
+        for number, one in enumerate(step.parts):
+            if isinstance(one, str):
+                st.markdown(one)
+            elif one.kind in live.LIVE:
+                _figure(one, f"paper_{lesson.name}_{part}_{number}")
+            elif one.kind == "predict":
+                _question(one)
+            elif one.kind == "exercise":
+                _task(one)
+            elif one.kind == "misleads":
+                _misleads(one)
+        if is_teacher:
+            notes(step)
+
+
+def _misleads(block: Block) -> None:
+    st.markdown(f"**{say('workshop.often_said')}:** “{block['said']}”")
+    st.markdown(f"**{say('workshop.what_is_so')}** ({block['versions']}): {block['so']}")
+
+
+def _figure(block: Block, key: str) -> None:
+    kind = live.LIVE[block.kind]
+    try:
+        made = kind.make(block)
+    except (KafkavizError, NoValue) as fault:
+        st.html(f"<p>{escape(str(fault))}</p>")
+        return
+    if kind.paper:
+        kind.paper(made, block, key)
+    elif block.kind == "entries":
+        live.draw_entries(made, block, key, False)
+    else:
+        kind.draw(made, block, key)
+
+
+def _question(block: Block) -> None:
+    boxes = "".join(_box(LETTERS[place].upper(), text) for place, (text, _) in enumerate(workshop.choices(block)))
+    st.markdown(f"**{block['ask']}**")
+    st.html(f'<ul class="kv-boxes">{boxes}</ul>')
+
+
+def _box(letter: str, text: str) -> str:
+    return f"<li><i></i><b>{letter}</b>&ensp;{escape(text.replace('`', ''))}</li>"
+
+
+def _task(block: Block) -> None:
+    st.markdown(f"**{say('workshop.exercise')}.** {block['ask']}")
+    try:
+        of = tasks.task(block)
+    except (KafkavizError, NoValue):
+        return
+    if of.given:
+        st.html(f'<div class="kv-given">{escape(of.given)}</div>')
+    if of.by == tasks.RULE:
+        st.html(f'<p class="kv-sm kv-fnt">{escape(say("workshop.rule_words", grammar=ceiling.GRAMMAR))}</p>')
+    st.html(f'<p class="kv-name">{escape(say("workshop.your_answer"))}<i></i></p>')
+
+
+def _answer(block: Block, part: int) -> None:
+    if block.kind == "predict":
+        right = ", ".join(LETTERS[place].upper() for place, (_, is_right) in enumerate(workshop.choices(block)) if is_right)
+        st.markdown(f"**{part} · {right}.** {block['reveal']}")
+        return
+    rule = f" `{block['rule']}`" if block["rule"] else ""
+    st.markdown(f"**{part} · {say('workshop.exercise')}.** {block['solution']}{rule}")
+
+
+# ---- for the teacher
+
+
+def notes(step: Step, begin: float | None = None, total: float = 0) -> None:
+    """The notes of a step; begin: the minute of the session where it begins."""
+    with st.container(key=f"kv_teacher_{step.line}", gap=4):
+        minutes = f"{step.minutes:g}"
+        when = say("workshop.about_minutes", minutes=minutes)
+        if begin is not None:
+            when = say("workshop.minute_range", first=f"{begin:g}", last=f"{begin + step.minutes:g}", total=f"{total:g}", minutes=minutes)
+        st.html(f'<div class="kv-lab">{parts.icon("co_present", True)} {escape(say("workshop.teacher"))} · {escape(when)}</div>')
+        for block in step.blocks("notes"):
+            for name in ("say", "watch"):
+                for text in block[name]:
+                    st.markdown(f"**{say(f'workshop.{name}')}:** {text}")
+
+
+def session(found: Sequence[Lesson]) -> None:
+    """All lessons with the minute at which each begins."""
+    heads = [say(f"workshop.{name}") for name in ("begins", "title", "needs", "questions")]
+    rows, begin = [], 0.0
+    for lesson in found:
+        rows.append((f"{begin:g}", lesson.title, f"{lesson.minutes:g}", str(len(workshop.questions(lesson)))))
+        begin += lesson.minutes
+    live.rows_of(heads, rows, "rlrr")

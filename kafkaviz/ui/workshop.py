@@ -1,0 +1,97 @@
+"""Where a reader of the Workshop is, and what was answered: all of it in the address, so that a link goes on where it was copied.
+
+    ?lesson=last-offset&at=2&answers=three-files.1b last-offset.2c three-files.4x
+
+An answer is the lesson, the number of its step, and the letter of the choice; x is an exercise that was solved.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from kafkaviz.ui import state
+from kafkaviz.ui.lessons.grammar import Block, Lesson, Step
+
+ANSWER = re.compile(r"([a-z0-9-]{1,60})\.(\d{1,2})([a-hx])")
+SOLVED = "x"
+LETTERS = "abcdefgh"
+MOST_ANSWERS = 400
+STEPPER = "step"  # written by the steppers themselves, in the browser
+
+
+@dataclass(frozen=True)
+class At:
+    """A lesson, its place among all from 0, and one of its steps, from 1."""
+
+    lesson: Lesson
+    number: int
+    part: int
+
+    @property
+    def step(self) -> Step:
+        """The step."""
+        return self.lesson.steps[self.part - 1]
+
+
+def at(lessons: Sequence[Lesson]) -> At:
+    """Where the address says; the first lesson, or step, where it says no other. lessons: at least one."""
+    asked = st.query_params.get(state.LESSON, "")
+    number = next((number for number, one in enumerate(lessons) if one.name == asked), 0)
+    lesson = lessons[number]
+    part = state.number(st.query_params.get(state.PART)) or 1
+    return At(lesson, number, min(max(part, 1), len(lesson.steps)))
+
+
+def go(name: str, part: int) -> None:
+    """To a step of a lesson; what was typed there before, and where its stepper stood, is left behind."""
+    st.session_state.pop(state.GIVEN, None)
+    for key in (STEPPER, state.GIVEN, state.PAPER):
+        st.query_params.pop(key, None)
+    st.query_params[state.LESSON] = name
+    st.query_params[state.PART] = str(part)
+
+
+def answers() -> dict[tuple[str, int, bool], str]:
+    """What was answered, by lesson, step and whether it was the exercise: the letter of the choice, x of an exercise."""
+    found = ANSWER.findall(st.query_params.get(state.ANSWERS, ""))[:MOST_ANSWERS]
+    return {(name, int(part), letter == SOLVED): letter for name, part, letter in found}
+
+
+def keep(name: str, part: int, letter: str) -> None:
+    """Remembers an answer; another one to the same question takes its place."""
+    known = answers() | {(name, part, letter == SOLVED): letter}
+    st.query_params[state.ANSWERS] = " ".join(f"{name}.{part}{letter}" for (name, part, _), letter in known.items())
+
+
+def reset() -> None:
+    """Forgets all answers, and begins with the first lesson."""
+    st.session_state.pop(state.GIVEN, None)
+    for key in (state.ANSWERS, state.LESSON, state.PART, state.GIVEN, STEPPER):
+        st.query_params.pop(key, None)
+
+
+def letter(block: Block, name: str, part: int) -> str | None:
+    """The letter that was chosen in a question; None where none was, or one that it does not have."""
+    chosen = answers().get((name, part, False))
+    return chosen if chosen and chosen in LETTERS[: len(choices(block))] else None
+
+
+def choices(block: Block) -> list[tuple[str, bool]]:
+    """The choices of a question in the order they are written, each beside whether it is right."""
+    return [(text, key == "right") for key, text in block.said if key in ("choice", "right")]
+
+
+def questions(lesson: Lesson) -> list[tuple[str, int, bool]]:
+    """All questions and exercises of a lesson, as `answers` has them."""
+    asked = (
+        (number, block.kind == "exercise") for number, step in enumerate(lesson.steps, 1) for block in step.blocks("predict", "exercise")
+    )
+    return [(lesson.name, number, is_exercise) for number, is_exercise in asked]
+
+
+def is_done(lesson: Lesson) -> bool:
+    """Whether every question of a lesson was answered and every exercise solved; of one without any it is not known."""
+    asked, known = questions(lesson), answers()
+    return bool(asked) and all(one in known for one in asked)
