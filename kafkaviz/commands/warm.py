@@ -10,7 +10,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Adds `warm` to the command line. Without `help` argparse leaves it out of the list."""
     parser = subparsers.add_parser(
         "warm",
-        description="Unpacks the first sample broker into the cache, reads and checks it, which compiles the loops that read bytes.",
+        description="Unpacks the first sample broker into the cache, reads and checks it, and simulates a small log, which compiles the "
+        "loops that read and write bytes.",
         epilog="Example: kafkaviz warm",
     )
     parser.set_defaults(run=run)
@@ -20,6 +21,7 @@ def run(args: argparse.Namespace) -> int:
     """Reads one batch of every topic-partition of the first sample, and checks it; numba keeps what it compiles beside the modules."""
     from kafkaviz.analyse.health import check
     from kafkaviz.log.broker import open_broker
+    from kafkaviz.simulate.simulation import simulate
 
     for archive in sorted(SAMPLES.glob("*.tar.gz"))[:1]:
         broker = open_broker(archive)
@@ -28,4 +30,5 @@ def run(args: argparse.Namespace) -> int:
                 for batch in segment.batches()[:1]:
                     segment.records(int(batch["position"]))
         check(broker)
+    simulate("strimzi")
     return 0
