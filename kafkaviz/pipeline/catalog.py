@@ -1,7 +1,7 @@
 """A catalog: a folder of Parquet tables, and the _catalog.json that says which files are in it and what they were read from.
 
     OUT/_catalog.json
-    OUT/partitions/  segments/  batches/  offset_entries/  time_entries/  findings/  restart_steps/  retention/  checked/
+    OUT/partitions/  segments/  batches/  offset_entries/  time_entries/  sweep/  findings/  restart_steps/  retention/  checked/
         each with *.parquet
 
 Readers go by _catalog.json, which one rename replaces: whatever lies there besides belongs to a run that has not ended, or
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.findings import Told
 
 NAME = "_catalog.json"
-FORMAT = 5
+FORMAT = 6
 AGAIN = "run kafkaviz ingest --full"
 Stamp = tuple[int, int]  # a file's size in bytes and its mtime in ns
 

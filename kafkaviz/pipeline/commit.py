@@ -28,7 +28,7 @@ from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.file import failing_kindly
 from kafkaviz.pipeline.catalog import NAME, CatalogInfo, Source, Span, StoredSegment, read_info, to_json, version
-from kafkaviz.pipeline.schema import ROW_TABLES, TABLES
+from kafkaviz.pipeline.schema import TABLES, TASK_TABLES
 
 LOCK = "_catalog.lock"
 STAGING = ".staging-"
@@ -58,7 +58,7 @@ class Workplace:
     def keep(self, segments: Sequence[StoredSegment]) -> list[StoredSegment]:
         """Takes these segments' rows over from the old catalog; their spans change where a file held others' rows too."""
         moved: dict[tuple[str, Span], Span] = {}
-        for table in ROW_TABLES:
+        for table in TASK_TABLES:
             by_file: dict[str, list[Span]] = defaultdict(list)
             for segment in segments:
                 for span in segment.spans.get(table, ()):

@@ -8,7 +8,8 @@ import gc
 import numpy as np
 from pyspark import daemon
 
-from kafkaviz.format.batch import HEADER, LENGTH_END
+from kafkaviz.analyse import sweep
+from kafkaviz.format.batch import BATCH, HEADER, LENGTH_END
 from kafkaviz.format.deep_scan import DeepScan
 from kafkaviz.format.walk import walk
 from kafkaviz.pipeline import checking, scan  # noqa: F401  what tasks run
@@ -22,6 +23,7 @@ def ready() -> None:
     empty["magic"], empty["batch_length_bytes"] = 2, HEADER.itemsize - LENGTH_END
     with in_memory("", empty.tobytes()).opened() as read:
         list(DeepScan(read, 0, HEADER.itemsize))
+    sweep.sweep(np.ones(1, BATCH))
     gc.freeze()
 
 

@@ -47,17 +47,17 @@ class Inventory:
         same = keys and self.sources == catalog.sources and catalog.kafkaviz == version()
         return same and all(map(_same, self.segments, catalog.segments))
 
-    def known(self, old: CatalogInfo | None, lost: Collection[tuple[str, str]] = ()) -> list[int | None]:
+    def known(self, old: CatalogInfo | None, lost: Collection[tuple[str, str]] = (), swept: bool = False) -> list[int | None]:
         """For each segment the number of the catalog's own that still holds, or None where it must be read.
 
         lost: files of the catalog that are gone, by table and name: what they told must be read again. Those of table
-        partitions tell nothing that takes reading.
+        partitions tell nothing that takes reading. swept: whether the rows of a sweep must be there too.
         """
         if old is None or old.kafkaviz != version() or any(table == "segments" for table, _ in lost):
             return [None] * len(self.segments)
         paths = {source.broker: source.path for source in old.sources}
         here = {source.broker for source in self.sources if paths.get(source.broker) == source.path}
-        numbers = {one.key: number for number, one in enumerate(old.segments) if one.broker in here and _has_rows(one, lost)}
+        numbers = {one.key: number for number, one in enumerate(old.segments) if one.broker in here and _has_rows(one, lost, swept)}
         known = [numbers.get(found.stored.key) for found in self.segments]
         return [
             number if number is not None and _same_to_read(found, old.segments[number]) else None
@@ -165,8 +165,10 @@ def _same_to_read(found: Found, old: StoredSegment) -> bool:
     return _content(old) == _content(found.stored) and not _became_readable(found, old)
 
 
-def _has_rows(segment: StoredSegment, lost: Collection[tuple[str, str]]) -> bool:
+def _has_rows(segment: StoredSegment, lost: Collection[tuple[str, str]], swept: bool) -> bool:
     """Whether the files that hold its rows are all there."""
+    if swept and "batches" in segment.spans and "sweep" not in segment.spans:
+        return False
     return not lost or not any((table, span.file) in lost for table, spans in segment.spans.items() for span in spans)
 
 

@@ -49,7 +49,7 @@ def ingest(run: Ingest, directories: Sequence[Path], catalog_path: Path, master:
         if old is not None and not gone and found.is_in(old, findings):
             run.ends("fresh", kept_segments=len(found.segments))
             return old
-        known = found.known(old, gone)
+        known = found.known(old, gone, swept=findings)
         checking = Checking(found, old and Catalog(catalog_path, old)) if findings else None
         wanted, loads = to_read(found, known, checking), checking.loads() if checking else []
         staging = place.make_staging()
@@ -80,7 +80,7 @@ def to_read(found: Inventory, known: Sequence[int | None], checking: Checking | 
     return [
         Wanted(
             number, one.broker, one.partition.topic, one.partition.partition, one.segment,
-            checking.facts(one) if checking else None, only_checked=known[number] is not None,
+            checking.facts(one) if checking else None, only_checked=known[number] is not None, swept=checking is not None,
         )
         for number, one in enumerate(found.segments)
         if known[number] is None or (checking and checking.lacks(one))

@@ -32,7 +32,7 @@ TRIES = 16  # entries looked at around each place for a cut
 class Wanted:
     """A segment to read: its number in this run, and whose it is.
 
-    facts: what its checks go by; None where it is not checked. only_checked: its rows are known.
+    facts: what its checks go by; None where it is not checked. only_checked: its rows are known. swept: whether a sweep is wanted.
     """
 
     number: int
@@ -42,6 +42,7 @@ class Wanted:
     segment: Segment
     facts: Facts | None = None
     only_checked: bool = False
+    swept: bool = False
 
     @property
     def log_bytes(self) -> int:

@@ -6,7 +6,7 @@ Rows never leave the worker: the way through the JVM would cost them more proces
 
 import uuid
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from kafkaviz.analyse.checks import segment as checks
 from kafkaviz.analyse.infer import IntervalEvidence
+from kafkaviz.analyse.sweep import Sweeper
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.segment import OFFSET_ENTRY, Index, Segment
@@ -23,7 +24,7 @@ from kafkaviz.pipeline.catalog import Span
 from kafkaviz.pipeline.content import Content, Gaps, between, content, merged
 from kafkaviz.pipeline.plan import Stretch, Task, Wanted
 from kafkaviz.pipeline.rows import batch_columns, entry_columns, entry_slots, table
-from kafkaviz.pipeline.schema import ROW_TABLES, TABLES
+from kafkaviz.pipeline.schema import TABLES, TASK_TABLES
 from kafkaviz.pipeline.summary import Slots, Summary
 
 ROWS_AT_ONCE = 65_536
@@ -38,7 +39,7 @@ def scan(task: Task, staging: Path) -> list[Summary]:
     summary. A second attempt at the same task writes files of its own.
     """
     with ExitStack() as stack:
-        files = {name: stack.enter_context(RowFile(name, staging / name)) for name in ROW_TABLES}
+        files = {name: stack.enter_context(RowFile(name, staging / name)) for name in TASK_TABLES}
         return [_stretch(stretch, files) for stretch in task.stretches]
 
 
@@ -101,7 +102,10 @@ def _stretch(stretch: Stretch, files: Mapping[str, RowFile]) -> Summary:
     first_rows = {name: file.rows for name, file in files.items()}
     offsets = _index(segment, "offset_slots", problems)
     slots = _slots(wanted, segment, offsets, files, problems) if stretch.start == 0 else Slots()
-    log = _log(stretch, segment, _by_position(offsets), files.get("batches"), problems)
+    sweeper = Sweeper() if wanted.swept and segment.in_use and stretch.start == 0 else None
+    log = _log(stretch, segment, _by_position(offsets), files.get("batches"), problems, sweeper)
+    if sweeper:
+        _add_sweep(stretch, sweeper, files["sweep"])
     spans = {name: span for name, file in files.items() if (span := file.span(first_rows[name]))}
     return Summary(wanted.number, stretch.start, stretch.stop, *log, slots, spans, tuple(problems), _checked(stretch))
 
@@ -112,8 +116,19 @@ def _checked(stretch: Stretch) -> str | None:
     return None if facts is None or stretch.start else kept.to_json(checks.check(stretch.wanted.segment, facts))
 
 
+def _add_sweep(stretch: Stretch, sweeper: Sweeper, rows: RowFile) -> None:
+    """What each interval would cost the segment. Of a log that was cut the sweeper has the first stretch, and the rest is read for it."""
+    if not stretch.is_whole:
+        with suppress(KafkavizError):  # the stretch that has it says so
+            for batches in stretch.wanted.segment.scan(stretch.stop, look_inside=True):
+                sweeper.take(batches)
+    found = sweeper.end()
+    if found.batches:
+        rows.add(stretch.wanted, found.sweep())
+
+
 def _log(
-    stretch: Stretch, segment: Segment, entries: np.ndarray, rows: RowFile | None, problems: list[Problem]
+    stretch: Stretch, segment: Segment, entries: np.ndarray, rows: RowFile | None, problems: list[Problem], sweeper: Sweeper | None
 ) -> tuple[int | None, Content, IntervalEvidence]:
     """Where the scan ended (None: nothing could be read), what it found, and what that says of the interval; entries by position."""
     end, contents, gaps = None, [], Gaps(entries)
@@ -124,6 +139,8 @@ def _log(
         for batches in steps:
             contents.append(content(batches))
             gaps.add(batches)
+            if sweeper:
+                sweeper.take(batches)
             end = int(batches["position"][-1] + batches["size_bytes"][-1])
             if rows is not None:
                 rows.add(stretch.wanted, batches, entry_slots(batches, between(entries, batches)))

@@ -6,7 +6,7 @@ A timestamp of -1 that Kafka wrote is -1.
 
 import pyarrow as pa
 
-STRING, BOOL, INT, LONG = pa.string(), pa.bool_(), pa.int32(), pa.int64()
+STRING, BOOL, INT, LONG, DOUBLE = pa.string(), pa.bool_(), pa.int32(), pa.int64(), pa.float64()
 PARTITION = [("broker", STRING), ("topic", STRING), ("partition", INT)]  # the leading columns of every table
 FILE_KINDS = ("log", "index", "timeindex", "txnindex")
 
@@ -108,6 +108,19 @@ FINDINGS = pa.schema([  # topic and partition are null where it is about the bro
     ("found_hex", STRING),
     ("expected_hex", STRING),
 ])
+SWEEP = pa.schema([  # what each index.interval.bytes would cost a segment: analyse.sweep; a segment without a batch has no row
+    *PARTITION,
+    ("segment_base_offset", LONG),
+    ("interval_bytes", LONG),
+    ("entries", LONG),  # of the offset index
+    ("index_bytes", LONG),  # of both indexes
+    ("headers_mean", DOUBLE),  # of batch headers that a fetch at the base offset of a batch reads
+    ("headers_p50", LONG),
+    ("headers_p90", LONG),
+    ("headers_p99", LONG),
+    ("headers_max", LONG),
+    ("skipped_bytes_mean", DOUBLE),
+])
 RESTART_STEPS = pa.schema([  # what the next start of the broker does, in its order
     *PARTITION,
     ("directory", STRING),
@@ -157,10 +170,12 @@ TABLES: dict[str, pa.Schema] = {
     "batches": BATCHES,
     "offset_entries": OFFSET_ENTRIES,
     "time_entries": TIME_ENTRIES,
+    "sweep": SWEEP,
     "findings": FINDINGS,
     "restart_steps": RESTART_STEPS,
     "retention": RETENTION,
     "checked": CHECKED,
 }
-ROW_TABLES = ("batches", "offset_entries", "time_entries")  # written by the tasks, where the files are read
-FOUND_TABLES = ("findings", "restart_steps", "retention", "checked")  # empty where a run was told to leave the findings out
+ROW_TABLES = ("batches", "offset_entries", "time_entries")  # what lies in the files
+TASK_TABLES = (*ROW_TABLES, "sweep")  # written by the tasks, where the files are read
+FOUND_TABLES = ("sweep", "findings", "restart_steps", "retention", "checked")  # empty where a run was told to leave the findings out

@@ -8,7 +8,7 @@ from kafkaviz.analyse.infer import IntervalEvidence
 from kafkaviz.log.broker import Problem
 from kafkaviz.pipeline.catalog import Span
 from kafkaviz.pipeline.content import Content, merged
-from kafkaviz.pipeline.schema import ROW_TABLES
+from kafkaviz.pipeline.schema import TASK_TABLES
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def whole(summaries: Iterable[Summary]) -> SegmentRead | None:
     summaries = sorted(summaries, key=lambda summary: summary.start)
     if any(not summary.ended_at_stop for summary in summaries[:-1]):
         return None
-    spans = {table: tuple(one.spans[table] for one in summaries if table in one.spans) for table in ROW_TABLES}
+    spans = {table: tuple(one.spans[table] for one in summaries if table in one.spans) for table in TASK_TABLES}
     return SegmentRead(
         merged(summary.content for summary in summaries),
         reduce(IntervalEvidence.merge, [summary.evidence for summary in summaries]),

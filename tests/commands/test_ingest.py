@@ -45,14 +45,15 @@ def test_the_summary_goes_to_stdout(broker, out, in_process, capsys):
     told = capsys.readouterr().out.splitlines()
     assert told[0] == f"{out}: made"
     counts = check(broker).counts
-    assert [line.split() for line in told[1:10]] == [
+    assert [line.split() for line in told[1:11]] == [
         ["partitions", "1"], ["segments", "2"], ["batches", "11"], ["offset_entries", "9"], ["time_entries", "9"],
+        ["sweep", "100"],
         ["findings", str(sum(counts.values()))], ["restart_steps", str(len(check(broker).restart.steps))], ["retention", "2"],
         ["checked", "3"],
     ]  # fmt: skip
-    assert told[10] == f"found {counts['error']} error, {counts['warning']} warning, {counts['info']} info"
-    assert told[11] == "read 2 segments (1.19 KiB of .log), kept 0"
-    assert told[12].startswith("in ")
+    assert told[11] == f"found {counts['error']} error, {counts['warning']} warning, {counts['info']} info"
+    assert told[12] == "read 2 segments (1.19 KiB of .log), kept 0"
+    assert told[13].startswith("in ")
 
 
 def test_json_is_one_object(broker, out, in_process, capsys):
@@ -66,7 +67,7 @@ def test_json_is_one_object(broker, out, in_process, capsys):
         "read": {"segments": 2, "bytes": 1220},
         "kept": {"segments": 0},
         "rows": {"partitions": 1, "segments": 2, "batches": 11, "offset_entries": 9, "time_entries": 9}
-        | {"findings": len(health.findings), "restart_steps": len(health.restart.steps), "retention": 2, "checked": 3},
+        | {"sweep": 100, "findings": len(health.findings), "restart_steps": len(health.restart.steps), "retention": 2, "checked": 3},
         "findings": health.counts,
         "problems": [],
     }

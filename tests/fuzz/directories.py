@@ -33,7 +33,7 @@ from kafkaviz.log.metadata_log import image
 from kafkaviz.log.settings import open_settings
 from kafkaviz.pipeline.plan import Stretch, Task, Wanted
 from kafkaviz.pipeline.scan import scan
-from kafkaviz.pipeline.schema import ROW_TABLES
+from kafkaviz.pipeline.schema import TASK_TABLES
 from kafkaviz.search.bounds import READ_COMMITTED, READ_UNCOMMITTED
 from kafkaviz.search.by_time import EARLIEST, LATEST, MAX_TIMESTAMP
 from kafkaviz.search.lookup import by_offset, by_timestamp
@@ -186,7 +186,7 @@ def read_rows(seed: Tree, tree: Tree, draw: Random) -> None:
         if broker is None:
             return
         staging = root / ".staging"
-        for name in ROW_TABLES:
+        for name in TASK_TABLES:
             (staging / name).mkdir(parents=True)
         segments = [(partition, segment) for partition in broker.partitions for segment in partition.segments]
         wanted = [Wanted(number, "b", one.topic, one.partition, segment) for number, (one, segment) in enumerate(segments)]

@@ -15,7 +15,7 @@ from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline import scan as scan_module
 from kafkaviz.pipeline.plan import Stretch, Task, Wanted, in_one_piece
 from kafkaviz.pipeline.scan import scan
-from kafkaviz.pipeline.schema import ROW_TABLES, TABLES
+from kafkaviz.pipeline.schema import ROW_TABLES, TABLES, TASK_TABLES
 from kafkaviz.pipeline.summary import Summary, whole
 from tests.pipeline.made import write_broker
 from tests.pipeline.plain_rows import tables
@@ -24,7 +24,7 @@ from tests.pipeline.plain_rows import tables
 @pytest.fixture
 def staging(tmp_path) -> Path:
     """A run's folder, with one for each table."""
-    for table in ROW_TABLES:
+    for table in TASK_TABLES:
         (tmp_path / "staging" / table).mkdir(parents=True)
     return tmp_path / "staging"
 
