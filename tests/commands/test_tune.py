@@ -1,0 +1,188 @@
+"""kafkaviz tune: the sample's partitions, made-up workloads, and the object that it prints."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.__main__ import main
+from kafkaviz.analyse import calibration, sweep
+
+WORKLOAD = """
+topic = "orders"
+[[phase]]
+batches = {batches}
+batches_per_s = 100
+records_per_batch = {records}
+value_bytes = {bytes}
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_calibration(cache):
+    """Presets alone."""
+    calibration.kept_at().unlink(missing_ok=True)
+
+
+def tuned(capsys, source: object, *options: str) -> dict:
+    """The object that is printed."""
+    assert main(["tune", str(source), "--json", *options]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def workload(folder: Path, **how: int) -> Path:
+    path = folder / "made.toml"
+    path.write_text(WORKLOAD.format(**how))
+    return path
+
+
+def test_batches_of_16_kb_keep_the_default(tmp_path, capsys):
+    """The default indexes every batch already, and it says so."""
+    found = tuned(capsys, workload(tmp_path, batches=3000, records=16, bytes=1000))
+    answer = found["recommendation"]
+    assert found["source"]["batch_bytes_mean"] > 16_000
+    assert (answer["verdict"], answer["setting"], answer["value"]) == ("keep", "index.interval.bytes", 4096)
+    assert answer["because"][0].startswith("the default 4096 already indexes every batch")
+    assert found["current"]["entries"] == found["source"]["batches"] - found["source"]["segments"]
+
+
+def test_the_samples_orders_keep_the_default(clean, capsys):
+    """Batches of some 16 KB before they were compressed: four of five are indexed."""
+    found = tuned(capsys, clean / "orders")
+    assert found["source"]["kind"] == "topic" and found["source"]["partitions"] == 3
+    assert found["recommendation"]["verdict"] == "keep"
+    assert "the default 4096 already indexes 483 of the 594 batches" in found["recommendation"]["because"][0]
+    assert found["current"]["replayed"] == found["current"]["on_disk"] == {"offset_entries": 483, "time_entries": 485}
+
+
+def test_tiny_batches_get_a_value_a_gain_and_what_it_would_not_fix(clean, capsys):
+    """40 000 batches of one record: the value, the range of what it brings, the command, and that batching is what is wrong."""
+    found = tuned(capsys, clean / "heartbeat-0")
+    answer = found["recommendation"]
+    assert (answer["verdict"], answer["value"]) == ("change", 2048)
+    assert 0 < answer["gain"]["p99_us"]["low"] < answer["gain"]["p99_us"]["typical"] < answer["gain"]["p99_us"]["high"]
+    assert "linger.ms" in answer["not_fixed"][0]
+    assert answer["command"].endswith("--entity-type topics --entity-name heartbeat --add-config index.interval.bytes=2048")
+    assert "segments that are made from then on" in answer["reaches"]
+    assert found["costs"]["modelled"] and found["kafka_version"]["assumed"] == "4.3.1"
+
+
+def test_the_sweep_is_that_of_the_library(clean, capsys):
+    """Rows with the columns of the library's, at its intervals, of all segments together."""
+    from kafkaviz.log.broker import open_broker
+
+    found = tuned(capsys, clean / "payments-0")["sweep"]
+    segments = [segment.batches() for segment in open_broker(clean).partition("payments-0").live]
+    expected = sweep.sweep(segments, by_base_offset=True)
+    assert [list(row) for row in found] == [list(sweep.SWEEP.names)] * len(expected)
+    assert [tuple(row.values()) for row in found] == expected.tolist()
+
+
+def test_a_log_alone_and_an_interval_that_no_setting_tells(clean, tmp_path, capsys):
+    """Copied without its broker directory, the interval of sparse-index is inferred from its entries."""
+    shutil.copytree(clean / "sparse-index-0", tmp_path / "sparse-index-0")
+    found = tuned(capsys, next((tmp_path / "sparse-index-0").glob("*.log")))
+    assert found["source"]["kind"] == "log"
+    assert found["current"]["index.interval.bytes"] == 65_536
+    assert found["current"]["interval_source"].startswith("inferred from the entries, between ")
+    assert tuned(capsys, tmp_path / "sparse-index-0", "--set", "log.index.interval.bytes=1000")["current"]["index.interval.bytes"] == 1000
+
+
+def test_a_broker_tells_each_topic(clean, capsys):
+    """The default stays, topics that differ are named, and KRaft's log is no topic."""
+    found = tuned(capsys, clean)
+    assert (found["recommendation"]["verdict"], found["recommendation"]["setting"]) == ("keep", "log.index.interval.bytes")
+    topics = {one["topic"]: one for one in found["topics"]}
+    assert topics["heartbeat"]["verdict"] == "change" and topics["orders"]["verdict"] == "keep"
+    assert found["metadata_left_out"] and "__cluster_metadata" not in topics
+    assert topics["sparse-index"]["index.interval.bytes"] == 65_536
+    assert found["source"]["batches"] == sum(one["batches"] for one in found["topics"])
+
+
+def test_what_if(capsys):
+    """The workload once more with small segments: rolls by cause, and maps."""
+    found = tuned(capsys, "heartbeat", "--what-if", "segment.bytes=1048576")["what_if"]
+    assert found["today"]["rolls"] == {"time": 4} and found["changed"]["rolls"]["size"] == 8
+    assert found["changed"]["segments"] == 9 and found["changed"]["maps"] == 18
+    assert found["today"]["log_bytes"] == found["changed"]["log_bytes"]
+
+
+def test_what_if_of_a_real_partition_is_what_lies_there(clean, capsys):
+    """With its own settings, and segment.bytes as the broker's server.properties had it: the same segments and entries."""
+    found = tuned(capsys, clean / "payments-0", "--set", "segment.bytes=1048576", "--what-if", "index.interval.bytes=65536")
+    assert found["what_if"]["today"]["segments"] == found["source"]["segments"]
+    assert {name: found["what_if"]["today"][name] for name in ("offset_entries", "time_entries")} == found["current"]["on_disk"]
+    assert found["what_if"]["changed"]["offset_entries"] < 40
+
+
+def test_budgets(clean, capsys):
+    """More allowed: keep; less: lower; none: no matter."""
+    values = {
+        budget: tuned(capsys, clean / "heartbeat-0", "--budget", budget)["recommendation"]["value"]
+        for budget in ("p99=200us", "25us", "p99=none", "p99=0.2ms")
+    }
+    assert values == {"p99=200us": 4096, "25us": 512, "p99=none": 4096, "p99=0.2ms": 4096}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--budget", "p98=1us"], "'p98' is no budget; there are p99, cold-p99, cores, index"),
+        (["--budget", "p99=fast"], "'fast' is no amount of p99; give one such as 50us, or none"),
+        (["--budget", "index=3"], "'3' is no amount of index; give one such as 1%, or none"),
+        (["--fetches", "-1"], "'-1' is no number of fetches a second"),
+        (["--budget", "cores=1"], "a budget of cores needs --fetches"),
+        (["--set", "no.such.setting=1"], "no.such.setting"),
+        (["--what-if", "retention.ms=1"], "has no effect on what is written"),
+        (["--kafka-version", "9.9"], "Kafka 9.9 is no release that is known"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(options, words, capsys):
+    """Status 2."""
+    try:
+        status = main(["tune", "heartbeat", *options])
+    except SystemExit as stop:
+        status = stop.code
+    assert status == 2 and words in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_a_path_that_is_not_there(tmp_path, capsys):
+    """One line."""
+    assert main(["tune", str(tmp_path / "nowhere")]) == 2
+    assert capsys.readouterr().err.startswith(f"kafkaviz: {tmp_path / 'nowhere'}: ")
+
+
+def test_a_partition_without_a_batch(clean, capsys):
+    """Nothing can be said, and nothing is made up."""
+    found = tuned(capsys, clean / "empty-room-1")
+    assert found["recommendation"]["verdict"] == "keep" and "empty" in found["recommendation"]["because"][0]
+    assert found["sweep"][0]["headers_mean"] is None
+    assert main(["tune", str(clean / "empty-room-1")]) == 0
+
+
+def test_help_names_every_key(clean, capsys):
+    """Also those of a broker and of a what-if."""
+    keys = set(_keys(tuned(capsys, clean)))
+    keys |= set(_keys(tuned(capsys, "follower", "--what-if", "segment.bytes=1048576")))
+    with pytest.raises(SystemExit):
+        main(["tune", "--help"])
+    words = set(re.findall(r"[\w.]+\w", capsys.readouterr().out))
+    assert keys - words == set()
+
+
+def _keys(value) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from (key for key in value if "changing" not in value or key != "changing")
+    for name, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        if name not in ("changing", "rolls"):
+            yield from _keys(part)
+
+
+def test_nothing_is_written(clean, capsys):
+    """Files and times of the directory are as they were."""
+    before = {path: path.stat().st_mtime_ns for path in clean.rglob("*")}
+    main(["tune", str(clean / "weblogs-0"), "--what-if", "segment.bytes=1048576"])
+    assert {path: path.stat().st_mtime_ns for path in clean.rglob("*")} == before
