@@ -16,7 +16,9 @@ LEFT_PX, RIGHT_PX, WIDTH_PX = 78, 8, 990  # width: of the card at 1280 px, to ch
 WORDS_PX = 252
 COLUMNS = ("log_bytes", "waited_ms", "offset_entries", "time_entries")
 CAUSE_COLUMN = {"size": "log_bytes", "time": "waited_ms", "offset-index-full": "offset_entries", "time-index-full": "time_entries"}
-TICKS_MS = [1000 * one for one in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 43200, 86400)]
+TICKS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500] + [
+    1000 * one for one in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 43200, 86400)
+]
 MOST_TICKS, ALIKE, BINS = 9, 0.35, 160
 BELOW = "A row a segment. Its lines run to the limit at the top edge; the first to touch it causes the roll."
 
@@ -204,12 +206,14 @@ def _box(place: int, top: int) -> float:
 def _ticks(shown: RollTimelineView) -> list[int]:
     span = shown.end_ms - shown.start_ms
     days = 86_400_000 * max(1, -(-span // (8 * 86_400_000)))
-    step = next((one for one in TICKS_MS if span / one <= MOST_TICKS), days) if span > 1000 else 1000
+    step = next((one for one in TICKS_MS if span / one <= MOST_TICKS), days)
     return list(range(-(-shown.start_ms // step) * step, shown.end_ms + 1, step))
 
 
 def _tick(ms: int) -> str:
-    """A time since the first batch, to the second: 1 min 15 s."""
+    """A time since the first batch: 1 min 15 s; within a second to the millisecond, 35.2 s."""
+    if ms % 1000:
+        return f"{ms / 1000:.10g} s"
     for unit, length, below, part in (("d", 86_400_000, "h", 3_600_000), ("h", 3_600_000, "min", 60_000), ("min", 60_000, "s", 1000)):
         if ms >= length:
             rest = ms % length // part

@@ -101,6 +101,19 @@ def test_what_was_written_is_told_in_stretches():
     ]
 
 
+@pytest.mark.parametrize(
+    ("apart_ms", "ticks"),
+    [(1, ["0", "0.005 s", "0.01 s"]), (150, ["0", "1 s", "2 s"]), (7500, ["0", "1 min", "2 min"]), (10**6, ["0", "2 h", "4 h"])],
+)
+def test_ticks_read_well(apart_ms, ticks):
+    """Whole milliseconds, seconds, minutes, hours: at most nine, never 1.2 min."""
+    view = roll_timeline.view(written(LogConfig(), stream(40, apart_ms=apart_ms))[0])
+    axis = roll_timeline.figure(view, "light").layout.xaxis
+    assert list(axis.ticktext[:3]) == ticks and len(axis.ticktext) <= roll_timeline.MOST_TICKS + 1
+    later = roll_timeline.view(written(LogConfig(segment_bytes=2000), stream(60, apart_ms=5000))[0], 14)
+    assert "2 min 30 s" in roll_timeline.figure(later, "light").layout.xaxis.ticktext
+
+
 def test_nothing_to_draw():
     """No segment, one segment without a span of time: no roll, no failure."""
     empty = roll_timeline.view(Lanes((), LogConfig()))

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz.log.broker import open_broker
 from kafkaviz.simulate.workload import to_toml
+from kafkaviz.ui import cache
 from kafkaviz.ui import rolls as lab
 
 ROOT = Path(__file__).parents[2]
@@ -188,6 +189,19 @@ def test_the_archive_opens_like_any_directory(tmp_path):
         assert len(segment.records(int(batches["position"][-1]))) == batches["record_count"][-1]
     with tarfile.open(fileobj=io.BytesIO(data)) as packed:
         assert f"small/small-0/{0:020d}.timeindex" in packed.getnames()
+
+
+@pytest.mark.parametrize("name", ["Sensors without batching", "A published example", "Two years copied in two minutes"])
+def test_what_is_inferred_on_disk_is_what_was_simulated(name, tmp_path):
+    """The causes told from an archive alone beside those that the writer gave."""
+    of = lab.workloads()[name]
+    config = lab.config_of(of, {})
+    (tmp_path / "made.tar.gz").write_bytes(lab.archive(of, config))
+    here = cache.listed(tmp_path / "made.tar.gz")
+    told = [lane.reason for lane in lab.real(here, of.directory).lanes.lanes]
+    truth = [lane.reason for lane in lab.simulated(of, config).lanes.lanes]
+    assert len(told) == len(truth) > 3
+    assert [one.cause if one else None for one in told] == [one.cause if one else None for one in truth]
 
 
 def test_throughput_and_batch_size_change_the_stream():
