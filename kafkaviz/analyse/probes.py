@@ -1,0 +1,52 @@
+"""How many slots and pages a search in an index of so many entries touches, whichever entry it ends at.
+
+Neither depends on the keys, as long as no search meets one by the way: of five entries each search reads as many slots in a heartbeat's
+index as in any other. So the tables are worked out once for a number of entries, by the search itself (search.slots).
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import ceil, log2
+
+import numpy as np
+
+from kafkaviz.search import slots
+from kafkaviz.search.slots import PAGE_BYTES, WARM_BYTES
+
+
+@dataclass(frozen=True)
+class Probes:
+    """Of each slot that a search can end at, (n,): the slots read and the pages touched; without the read of the result.
+
+    warm_from_slot: None of a plain search. tail_probes, tail_pages: for the reader at the end, whose target is above the last key.
+    """
+
+    probes: np.ndarray
+    pages: np.ndarray
+    warm_from_slot: int | None
+    tail_probes: int
+    tail_pages: int
+
+    @property
+    def in_warm(self) -> np.ndarray:
+        """Which slots a search finds in the warm section; none of a plain search."""
+        return np.zeros(len(self.probes), bool) if self.warm_from_slot is None else np.arange(len(self.probes)) >= self.warm_from_slot
+
+
+@lru_cache(maxsize=64)
+def probes(entries: int, entry_bytes: int, warm: bool = True, warm_bytes: int = WARM_BYTES, page_bytes: int = PAGE_BYTES) -> Probes:
+    """Of an index of so many entries; none is met exactly, as of a target between two keys."""
+    keys = 2 * np.arange(entries, dtype=np.int64)
+    found = slots.floors(keys, keys + 1, entry_bytes, warm, warm_bytes, page_bytes)
+    tail = found[-1] if entries else np.zeros(3, np.int64)
+    first = slots.first_warm_slot(entries, entry_bytes, warm_bytes) if warm and entries else None
+    found.setflags(write=False)
+    return Probes(found[:, 1], found[:, 2], first, int(tail[1]), int(tail[2]))
+
+
+def mean_steps(entries: int) -> float:
+    """D(n), the steps of a bisection of n entries, of all slots evenly: L + 1 - 2^L / n, where L is log2 of n rounded up."""
+    if entries < 2:
+        return 0.0
+    steps = ceil(log2(entries))
+    return steps + 1 - 2**steps / entries
