@@ -16,6 +16,7 @@ from tests.kafka.harness import JAVA, class_path, content, scratch
 RELEASE = "4.3.1"
 TIME_LIMIT_S = 150
 MOST_BATCHES = 2000
+TIMES = 20
 LEAST_SEGMENT_BYTES = 1_048_576  # what a topic of 4.1 and later may be given
 KEPT = {"retention.ms": "-1", "retention.bytes": "-1", "message.timestamp.after.max.ms": str(2**63 - 1)}
 LOGS = {  # a workload, and settings that make it roll by an index, by time and by size
@@ -36,7 +37,9 @@ def differences() -> tuple[list[str], str]:
         found = [fault for topic in topics for fault in _compared(topic, logs[topic["name"]], answer[topic["name"]])]
     records = sum(answer[name]["records"] for name in LOGS)
     segments = sum(len(log.segments) for log in logs.values())
-    return found, f"a broker of {RELEASE} started on {len(LOGS)} partitions of {segments} segments; a consumer read {records} records"
+    times = sum(len(topic["times"]) for topic in topics)
+    told = f"a broker of {RELEASE} started on {len(LOGS)} partitions of {segments} segments"
+    return found, f"{told}; a consumer read {records} records and looked up {times} timestamps"
 
 
 def _log(flow: Workload, settings: dict) -> Log:
@@ -55,7 +58,16 @@ def _log(flow: Workload, settings: dict) -> Log:
 def _topic(name: str, settings: dict, log: Log, folder: Path) -> dict:
     checks.written(log, folder)
     ends = {"log_start": log.log_start_offset, "log_end": log.log_end_offset}
-    return {"name": name, "dir": str(folder), "settings": KEPT | {key: str(value) for key, value in settings.items()}, "times": []} | ends
+    given = KEPT | {key: str(value) for key, value in settings.items()}
+    return {"name": name, "dir": str(folder), "settings": given, "times": [time for time, _ in _by_time(log)]} | ends
+
+
+def _by_time(log: Log) -> list[tuple[int, list[int] | None]]:
+    """Timestamps, and the first record from each on as [offset, timestamp]: every n-th record's, and one behind all."""
+    records = [[one.offset, one.timestamp_ms] for one in checks.records(log)]
+    latest = max(time for _, time in records)
+    asked = [time for _, time in records[:: len(records) // TIMES]] + [latest, latest + 1]
+    return [(time, next((one for one in records if one[1] >= time), None)) for time in asked]
 
 
 def _ask(question: dict, folder: Path) -> dict:
@@ -71,6 +83,8 @@ def _compared(topic: dict, log: Log, answer: dict) -> list[str]:
     """Ends of the log, every record, and the files after the broker has stopped."""
     wanted = checks.digest(log, is_consumer=True) | {"log_start": log.log_start_offset, "log_end": log.log_end_offset}
     found = [f"broker {topic['name']} {name}: {answer[name]}, kafkaviz {told}" for name, told in wanted.items() if answer[name] != told]
+    for (time, wanted_at), at in zip(_by_time(log), answer["by_time"], strict=True):
+        found += [] if at == wanted_at else [f"broker {topic['name']} at {time}: {at}, kafkaviz {wanted_at}"]
     stopped = answer["stopped"]["segments"]
     found += [] if len(stopped) == len(log.segments) else [f"broker {topic['name']}: {len(stopped)} segments, kafkaviz {len(log.segments)}"]
     for one, segment in zip(stopped, log.segments, strict=False):

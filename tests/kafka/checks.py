@@ -123,6 +123,12 @@ def digest(log: Log, is_consumer: bool = False) -> dict:
     return told if is_consumer else told | {"batches": batches}
 
 
+def records(log: Log) -> Iterator[batch_records.BatchRecord]:
+    """Every record from the log start on, control records too."""
+    for data, _ in _batches(log):
+        yield from (one for one in batch_records.of_batch(data) if one.offset >= log.log_start_offset)
+
+
 def _sized(part: bytes | None) -> bytes:
     return struct.pack(">i", -1) if part is None else struct.pack(">i", len(part)) + part
 
