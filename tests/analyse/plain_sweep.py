@@ -76,3 +76,19 @@ def row(
     table = [(int(one["position"]), int(one["base_offset"]), int(one["last_offset"])) for one in batches]
     found = [lookup(table, offsets, target, by_base_offset) for target in targets(batches, kind)]
     return len(offsets), len(times), Counter(headers for headers, _ in found), sum(skipped for _, skipped in found)
+
+
+def times_row(batches: np.ndarray, interval_bytes: int) -> tuple[Counter, int]:
+    """(lookups of each batch's first timestamp by their number of headers, bytes skipped by all), one after the other."""
+    offsets, times = indexes(batches, interval_bytes)
+    counts, skipped = Counter(), 0
+    for target in batches["base_timestamp_ms"].tolist():
+        if not 0 <= target <= batches["max_timestamp_ms"].max():
+            continue
+        key = max((time for time in times if time[0] <= target), default=(-1, -1))[1]
+        start = max((position for offset, position in offsets if offset <= key), default=0)
+        scanned = batches[batches["position"] >= start]
+        headers = int(np.argmax(scanned["max_timestamp_ms"] >= target)) + 1
+        counts[headers] += 1
+        skipped += int(scanned["position"][headers - 1]) - start
+    return counts, skipped

@@ -1,0 +1,65 @@
+"""Fifty intervals over a million batches, against Kafka's counter replayed literally in Python."""
+
+import time
+
+import numpy as np
+
+from benchmarks import row
+from kafkaviz.analyse import sweep
+from kafkaviz.analyse.cold_reads import cold_reads
+from kafkaviz.format.batch import BATCH
+
+BATCHES, PLAIN_BATCHES, PLAIN_INTERVAL = 1_000_000, 200_000, 4096
+RUNS = 5
+
+
+def run() -> list[str]:
+    """A row for lookups at each batch's base offset, one for all offsets, one for appends as a follower makes them."""
+    appended = batches(BATCHES)
+    ways = {"each batch's base offset": {}, "every offset": {"targets": sweep.EVERY}, "appends of 1 MiB": {"append_bytes": 1 << 20}}
+    rows = []
+    for name, how in ways.items():
+        sweep.sweep(appended[:10], **how)  # compiles
+        measured = min(seconds(lambda how=how: sweep.sweep(appended, **how)) for _ in range(RUNS))
+        rows.append(_row(f"sweep of {len(sweep.INTERVALS)} intervals over 1 M batches, {name}", measured, appended))
+    cold_reads(appended[:10], sweep.INTERVALS)
+    measured = min(seconds(lambda: cold_reads(appended, sweep.INTERVALS)) for _ in range(2))
+    return [*rows, _row("the same, device reads of cold lookups", measured, appended)]
+
+
+def _row(what: str, measured: float, appended: np.ndarray) -> str:
+    """Each beside the literal replay, whose time for all batches and intervals follows from a part of them."""
+    rows = appended[:PLAIN_BATCHES].tolist()
+    plain_s = seconds(lambda: plain(rows, PLAIN_INTERVAL)) * len(sweep.INTERVALS) * BATCHES / PLAIN_BATCHES
+    return row(what, f"{measured:.2f} s", f"the counter as a loop of Python, entries alone, {plain_s:.1f} s", f"{plain_s / measured:.0f} ×")
+
+
+def seconds(work) -> float:
+    """How long it takes."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def batches(count: int) -> np.ndarray:
+    """Batches of 1 KB on average, five records each, a millisecond apart."""
+    random = np.random.default_rng(1)
+    table = np.zeros(count, BATCH)
+    table["size_bytes"] = np.maximum(70, random.lognormal(6.71, 0.64, count)).astype(np.int64)
+    table["base_offset"] = np.arange(count) * 5
+    table["last_offset"], table["max_timestamp_ms"] = table["base_offset"] + 4, np.arange(count)
+    return table
+
+
+def plain(rows: list[tuple], interval: int) -> tuple[int, int]:
+    """(offset entries, time entries) by the rule of LogSegment.append, a batch after the other."""
+    size_at, newest_at = BATCH.names.index("size_bytes"), BATCH.names.index("max_timestamp_ms")
+    since, entries, times, newest, last_time = 0, 0, 0, -1, -1
+    for one in rows:
+        newest = max(newest, one[newest_at])
+        if since > interval:
+            entries, since = entries + 1, 0
+            if newest > last_time:
+                times, last_time = times + 1, newest
+        since += one[size_at]
+    return entries, times + (newest > last_time)

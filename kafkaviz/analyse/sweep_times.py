@@ -1,0 +1,75 @@
+"""What every index.interval.bytes would have cost lookups by timestamp: the headers from where the two indexes lead to the batch.
+
+A lookup takes the last time entry that is not above its timestamp, looks its offset up in the offset index, and reads headers from there
+until a batch is as new. Entries of the time index are only written where a newer timestamp came: while old records are filled in there are
+none, and a lookup just above the newest so far reads all that was filled in.
+
+As LogSegment.findOffsetByTimestamp of Kafka 0.10.1 to 4.3.1. What a lookup takes beside headers does not depend on the interval: the
+whole of the batch is read, and decompressed, once.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from kafkaviz.analyse import sweep
+from kafkaviz.analyse.sweep import SweepParts
+from kafkaviz.binary.compiled import njit
+from kafkaviz.format.batch import has_delete_horizon
+
+
+def sweep_times(batches: np.ndarray | Sequence[np.ndarray], intervals: Iterable[int] = sweep.INTERVALS) -> SweepParts:
+    """Lookups of each batch's first timestamp, once a batch, in its own segment; batches: format.batch.BATCH, of one segment or several.
+
+    A batch without a timestamp is none, nor is one whose first timestamp compaction replaced or lies above all largest ones.
+    """
+    wanted = np.unique(np.fromiter(intervals, np.int64))
+    found = sweep.none(wanted)
+    for segment in [batches] if isinstance(batches, np.ndarray) else batches:
+        if len(segment):
+            found += _of_segment(segment, wanted)
+    return found
+
+
+def _of_segment(batches: np.ndarray, intervals: np.ndarray) -> SweepParts:
+    sizes = np.ascontiguousarray(batches["size_bytes"], np.int64)
+    largest = np.ascontiguousarray(batches["max_timestamp_ms"], np.int64)
+    newest = np.maximum.accumulate(largest)
+    targets = batches["base_timestamp_ms"][~has_delete_horizon(batches)]
+    targets = np.ascontiguousarray(targets[(targets >= 0) & (targets <= newest[-1])], np.int64)
+    owners = np.searchsorted(newest, newest)  # the batch that the largest timestamp so far came with
+    answers = np.searchsorted(newest, targets)
+    positions = np.cumsum(sizes) - sizes
+    parts = sweep.parts(batches, intervals)
+    starts = [_starts(positions, newest, owners, targets, int(interval)) for interval in intervals]
+    counts = [np.bincount(answers - start + 1) for start in starts]
+    borders = np.concatenate([[0], np.cumsum([len(one) for one in counts])])
+    skipped = np.array([(positions[answers] - positions[start]).sum() for start in starts], np.int64)
+    headers = np.concatenate(counts).astype(np.int64)
+    return replace(parts, skipped_bytes=skipped, headers=headers, starts=borders, targets=len(targets))
+
+
+@njit(cache=True)
+def _starts(positions, newest, owners, targets, interval):
+    """The row of the batch that each scan starts at."""
+    entries, times = np.empty(len(positions), np.int64), np.empty(len(positions) + 1, np.int64)
+    leads = np.empty(len(positions) + 1, np.int64)  # of each time entry, the row of the batch whose last offset it holds
+    count, time_count, start = 0, 0, 0
+    for row in range(len(positions)):
+        if positions[row] - positions[start] > interval:
+            entries[count] = start = row
+            count += 1
+            if newest[row] > (times[time_count - 1] if time_count else -1):
+                times[time_count], leads[time_count] = newest[row], owners[row]
+                time_count += 1
+    if newest[-1] > (times[time_count - 1] if time_count else -1):
+        times[time_count], leads[time_count] = newest[-1], owners[-1]
+        time_count += 1
+    found = np.zeros(len(targets), np.int64)
+    for at in range(len(targets)):
+        time_slot = np.searchsorted(times[:time_count], targets[at], "right") - 1
+        slot = np.searchsorted(entries[:count], leads[time_slot], "right") - 1 if time_slot >= 0 else -1
+        if slot >= 0:
+            found[at] = entries[slot]
+    return found
