@@ -1,0 +1,60 @@
+"""The example scripts on a real broker, against the same questions asked of the plain reader."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.log.broker import open_broker
+
+ROOT = Path(__file__).parents[2]
+
+
+def printed(script: str, *given: str) -> list[list[str]]:
+    """The cells of the table that a script prints, the header first."""
+    command = [sys.executable, str(ROOT / "examples" / script), *given, "--master", "local[2]"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)}).stdout
+    lines = [line for line in told.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+@pytest.mark.slow
+def test_densest_topics(clean):
+    """The least bytes an entry first."""
+    header, *rows = printed("densest_topics.py", str(clean))
+    assert header == ["topic", "partitions", "log_bytes", "index_bytes", "batches", "entries", "bytes_an_entry", "batches_an_entry"]
+    expected: dict[str, list[int]] = {}
+    for partition in open_broker(clean).partitions:
+        for segment in [one for one in partition.segments if one.log and one.index]:
+            sums = expected.setdefault(partition.topic, [0, 0, 0])
+            for place, count in enumerate((segment.log.size_bytes, len(segment.batches()), len(segment.offset_index))):
+                sums[place] += count
+    found = {topic: (int(sums[0] / sums[2] + 0.5), topic) for topic, sums in expected.items() if sums[2]}
+    assert [row[0] for row in rows] == [topic for _, topic in sorted(found.values())][:20]
+    assert [int(row[6]) for row in rows] == [density for density, _ in sorted(found.values())][:20]
+    assert all([int(row[2]), int(row[4]), int(row[5])] == expected[row[0]] for row in rows)
+
+
+@pytest.mark.slow
+def test_late_records(clean):
+    """Of the topic whose sensors report late."""
+    header, *rows = printed("late_records.py", str(clean), "--late-s", "60", "--topics", "sensors-*,orders")
+    assert header == ["topic", "partition", "late_records", "latest_s", "first_offset"]
+    expected = []
+    for partition in open_broker(clean).partitions:
+        if partition.topic.startswith("sensors-") or partition.topic == "orders":
+            newest_ms, late = None, []
+            for segment in partition.live:
+                for position in segment.batches()["position"].tolist():
+                    for one in segment.records(position):
+                        if newest_ms is not None and newest_ms - one.timestamp_ms > 60_000:
+                            late.append((newest_ms - one.timestamp_ms, one.offset))
+                        newest_ms = max(one.timestamp_ms, newest_ms or 0)
+            if late:
+                first = min(offset for _, offset in late)
+                expected.append([partition.topic, partition.partition, len(late), round(max(late)[0] / 1000, 1), first])
+    expected.sort(key=lambda row: (-row[2], row[0], row[1]))
+    assert len(expected) >= 1
+    assert [[row[0], int(row[1]), int(row[2]), float(row[3]), int(row[4])] for row in rows] == expected
