@@ -20,7 +20,7 @@ from kafkaviz.analyse.cost_model import HDD, MAX_MAP_COUNT, OBJECT_STORE, Costs,
 from kafkaviz.analyse.sweep import SweepParts
 from kafkaviz.simulate.config import LogConfig
 
-SETTING = "index.interval.bytes"
+SETTING, BROKER_SETTING = "index.interval.bytes", "log.index.interval.bytes"
 LEAST_GAIN = 0.10  # of what it is today
 LEAST_INDEX_GAIN = 0.01  # of the log
 LEAST_BUDGET_GAIN = 0.2  # of the budget for one lookup
@@ -94,7 +94,8 @@ class Measured:
 @dataclass(frozen=True)
 class Today:
     """The log as it is run. interval_source: where the interval is from. is_tiered: remote.storage.enable; is_coarse: its entries stand for
-    whole appends (KAFKA-806). partitions: how many logs; topic: its name, None of a whole broker."""
+    whole appends (KAFKA-806). partitions: how many logs; topic: its name, None of a whole broker. inferred: settings of config that no
+    file tells, and that the log's rolls do."""
 
     interval_bytes: int
     interval_source: str
@@ -104,6 +105,7 @@ class Today:
     is_tiered: bool = False
     is_coarse: bool = False
     fetch_bytes: int = FETCH_BYTES
+    inferred: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -272,6 +274,8 @@ def _worth(now: At, best: At, gain: Gain, measured: Measured, today: Today, budg
     """(whether the gain is surely worth a change, why or why not)."""
     if best.interval_bytes == now.interval_bytes:
         return False, ()
+    if today.is_coarse:
+        return False, ()  # what it would bring is not known: the appends are not those of the sweep, and a newer release mends it
     values = {"from": now.interval_bytes, "to": best.interval_bytes, "gain": gain}
     if gain.blocks < LEAST_BLOCKS:
         return False, (Reason("too-little-data", values | {"batches": measured.parts.batches}),)
@@ -432,6 +436,15 @@ def footprint_at(measured: Measured, today: Today, interval_bytes: int, max_map_
         "segments": found.segments, "files": found.files, "maps": found.maps, "maps_left": found.maps_left(max_map_count),
         "index_bytes": found.index_bytes, "preallocated_bytes": found.preallocated_bytes, "resident_bytes": found.resident_bytes,
     }  # fmt: skip
+
+
+def binding_map(measured: Measured, today: Today, segment_index_bytes: Sequence[int]) -> np.ndarray:
+    """(sizes, k): at each segment.index.bytes and each swept interval the number in limits.REASONS of what fills a segment first."""
+    found = np.zeros((len(segment_index_bytes), len(measured.parts.intervals)), np.int64)
+    for row, size in zip(found, segment_index_bytes, strict=True):
+        other = replace(today, config=replace(today.config, segment_index_bytes=int(size)))
+        row[:] = [limits.REASONS.index(limits_at(measured, other, int(one)).binding) for one in measured.parts.intervals]
+    return found
 
 
 # ---- what would have to be true

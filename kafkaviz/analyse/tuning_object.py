@@ -7,7 +7,7 @@ import numpy as np
 
 from kafkaviz.analyse import tuning, tuning_words
 from kafkaviz.analyse.cost_model import Costs, Range
-from kafkaviz.analyse.tuning import SETTING, At, Budgets, Gain, Reason, Recommendation
+from kafkaviz.analyse.tuning import BROKER_SETTING, SETTING, At, Budgets, Gain, Reason, Recommendation
 from kafkaviz.analyse.tuning_source import BROKER, Case, Source
 from kafkaviz.analyse.what_if import WhatIf
 
@@ -75,7 +75,7 @@ def _current(case: Case, whole: Recommendation | None) -> dict:
     found = {
         SETTING: today.interval_bytes, "interval_source": today.interval_source, "segment.bytes": today.config.segment_bytes,
         "segment.index.bytes": today.config.segment_index_bytes, "segment.ms": today.config.segment_ms, "tiered": today.is_tiered,
-        "per_append": today.is_coarse, **_row(case.measured.parts.sweep()[place]),
+        "per_append": today.is_coarse, "inferred": list(today.inferred), **_row(case.measured.parts.sweep()[place]),
         "replayed": dict(zip(("offset_entries", "time_entries"), case.replayed, strict=True)),
         "on_disk": None if case.held is None else dict(zip(("offset_entries", "time_entries"), case.held, strict=True)),
     }  # fmt: skip
@@ -100,7 +100,7 @@ def _range(one: Range) -> dict:
 
 def _recommendation(source: Source, case: Case, one: Recommendation | None) -> dict:
     is_broker = source.kind == BROKER
-    setting = "log.index.interval.bytes" if is_broker else SETTING
+    setting = BROKER_SETTING if is_broker else SETTING
     if one is None:
         because = ["there is no batch: nothing can be said of a log that is empty"]
         value = case.today.interval_bytes

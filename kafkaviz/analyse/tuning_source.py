@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from kafkaviz import config_def, versions
-from kafkaviz.analyse import cold_reads, lookup_paths, sweep
+from kafkaviz.analyse import cold_reads, lookup_paths, rolled, sweep
 from kafkaviz.analyse.cold_reads import ColdReads
 from kafkaviz.analyse.cost_model import READ_AHEAD_BYTES
-from kafkaviz.analyse.infer import IntervalEvidence, interval_evidence
+from kafkaviz.analyse.infer import IntervalEvidence, inferred_limits, interval_evidence, roll_reasons
 from kafkaviz.analyse.infer.version import assumed_version
 from kafkaviz.analyse.restart import Log, stored
 from kafkaviz.analyse.tuning import SETTING, Measured, Today
-from kafkaviz.config_def import Release
+from kafkaviz.config_def import Release, Value
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import names
 from kafkaviz.format.batch import is_control
@@ -26,17 +26,20 @@ from kafkaviz.log.broker import Broker, Problem, open_broker
 from kafkaviz.log.metadata_log import Image
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.log.settings import Origin, Settings, open_settings
+from kafkaviz.log.settings import Origin, Settings, Sourced, open_settings
 from kafkaviz.search.profile import BASE_OFFSET
 from kafkaviz.search.profile import profile as search_profile
 from kafkaviz.simulate import replaying, simulation
 from kafkaviz.simulate.config import IndexConfig, Profile, log_config, profile
 from kafkaviz.simulate.incoming import Chunk
+from kafkaviz.simulate.refusals import AppendFailed
 from kafkaviz.simulate.simulation import Plan
 from kafkaviz.simulate.workload import PRESETS
+from kafkaviz.simulate.writer import CannotLoad
 from kafkaviz.simulate.writer import Log as Writer
 
 KEPT_BATCHES = 8_000_000  # of a case, for its ranges; 5 bytes each
+FOLDED = 16  # segments, after which their counts are added up
 LOOKED_AT = 4  # segments from which an interval is inferred that no setting tells
 PARTITION, TOPIC, BROKER, LOG, WORKLOAD = "partition", "topic", "broker", "log", "workload"
 
@@ -70,6 +73,7 @@ class Source:
     """Everything that a path or a workload's name stands for. kind: "partition", "topic", "broker", "log" or "workload".
 
     cases: a topic each, by name. metadata_left_out: whether KRaft's own log was there and is no case: its small batches need their index.
+    default: of a broker, the interval of topics that have none of their own.
     """
 
     name: str
@@ -79,6 +83,7 @@ class Source:
     cases: tuple[Case, ...]
     problems: tuple[Problem, ...] = ()
     metadata_left_out: bool = False
+    default: Sourced | None = None
 
     @property
     def of(self) -> Profile:
@@ -92,13 +97,13 @@ class Source:
 
     @property
     def whole(self) -> Case:
-        """All cases together: the one there is, or the sum over a broker's topics, at the interval of most of its log."""
-        if len(self.cases) == 1:
+        """All cases together: the one there is, or the sum over a broker's topics, as if all had the broker's interval."""
+        if self.default is None:
             return self.cases[0]
         measured = joined([case.measured for case in self.cases])
-        largest = max(self.cases, key=lambda case: case.measured.log_bytes).today
-        today = replace(largest, topic=None, partitions=sum(case.today.partitions for case in self.cases))
-        return Case(self.name, today, measured)
+        partitions = sum(case.today.partitions for case in self.cases)
+        config = replace(self.cases[0].today.config, index_interval_bytes=int(self.default.value))
+        return Case(self.name, Today(int(self.default.value), self.default.source, config, partitions=partitions), measured)
 
 
 def open_source(
@@ -166,7 +171,8 @@ def _of_broker(
     has_metadata = topic is None and by_topic.pop(names.METADATA_TOPIC, None) is not None
     if not by_topic:
         raise CannotOpen(broker.source, "holds no .log of a topic", kind="missing")
-    every = {_interval(logs, settings)[0] for logs in by_topic.values()}
+    default = settings.find("", SETTING) if topic is None else None
+    every = {_interval(logs, settings)[0] for logs in by_topic.values()} | ({int(default.value)} if default else set())
     cases, problems = [], list(broker.problems)
     for name, logs in by_topic.items():
         try:
@@ -175,8 +181,8 @@ def _of_broker(
             problems.append(Problem.of(fault.path, fault))
     if not cases:
         raise CannotOpen(problems[-1].path, problems[-1].what)
-    name = str(broker.source.name) if topic is None else topic
-    return Source(name, BROKER if topic is None else TOPIC, assumed.text, assumed.because, tuple(cases), tuple(problems), has_metadata)
+    name, kind = (broker.source.name, BROKER) if topic is None else (topic, TOPIC)
+    return Source(name, kind, assumed.text, assumed.because, tuple(cases), tuple(problems), has_metadata, default)
 
 
 def _settings(partition: Partition, release: Release, typed: dict[str, str]) -> Settings:
@@ -195,7 +201,9 @@ def _case(
     """A topic, or the segments given of one."""
     topic, of = logs[0][0].topic, profile(versions.parse(version))
     interval, source, is_coarse = _interval(logs, settings)
-    values = {key: one.value for key, one in settings.of_topic(topic).items() if key in config_def.TOPIC_SETTINGS}
+    known = {key: one for key, one in settings.of_topic(topic).items() if key in config_def.TOPIC_SETTINGS}
+    limits = {key: value for key, value in _limits(logs).items() if known[key].origin == Origin.DEFAULT}
+    values = {key: one.value for key, one in known.items()} | limits
     config = replace(log_config(values, settings.release), index_interval_bytes=interval)
     gathering = Gathering({interval, *also}, search_profile(version).scan == BASE_OFFSET, read_ahead_bytes, of.per_append)
     held: list[tuple[int, int]] | None = []
@@ -206,7 +214,8 @@ def _case(
             if held is not None:
                 is_whole = segment.index and segment.timeindex
                 held = [*held, (len(segment.offset_index), len(segment.time_index))] if is_whole else None
-    today = Today(interval, source, config, topic, len(logs), bool(values.get("remote.storage.enable")), is_coarse)
+    is_tiered = bool(values.get("remote.storage.enable"))
+    today = Today(interval, source, config, topic, len(logs), is_tiered, is_coarse, inferred=tuple(sorted(limits)))
     total = None if held is None else (sum(one for one, _ in held), sum(one for _, one in held))
     return Case(name, today, gathering.measured(), total, tuple(_replayable(partition, of) for partition, _ in logs))
 
@@ -231,6 +240,19 @@ def _interval(logs: Sequence[tuple[Partition, list[Segment]]], settings: Setting
     if found.origin != Origin.DEFAULT or fits or bounds.per_append:
         return int(found.value), found.source, bounds.per_append
     return _roundest(low or 0, high), f"inferred from the entries, between {low or 0} and {high}", bounds.per_append
+
+
+def _limits(logs: Sequence[tuple[Partition, list[Segment]]]) -> dict[str, Value]:
+    """What the rolls of a topic's first partition that has any say of segment.bytes, segment.ms and segment.index.bytes."""
+    for partition, segments in logs:
+        try:
+            facts = [rolled.glance(one) for one in partition.live] if len(segments) == len(partition.live) > 1 else []
+        except KafkavizError:
+            continue
+        found = inferred_limits(facts, roll_reasons(facts)) if facts else {}
+        if found:
+            return {name: one.value for name, one in found.items()}
+    return {}
 
 
 def _evidence(logs: Sequence[tuple[Partition, list[Segment]]]) -> IntervalEvidence:
@@ -279,12 +301,18 @@ def _without_payload(plan: Plan) -> Chunks:
 
 
 def segments_of(plan: Plan) -> Iterator[np.ndarray]:
-    """The batches of each segment that a plan makes, incoming.INCOMING."""
-    log = Writer(plan.config, plan.of, now_ms=plan.start_ms, start_offset=plan.start_offset, seed=plan.seed, is_leader=plan.is_leader)
+    """The batches of each segment that a plan makes, incoming.INCOMING. KafkavizError with Kafka's exception where it takes one so."""
+    try:
+        log = Writer(plan.config, plan.of, now_ms=plan.start_ms, start_offset=plan.start_offset, seed=plan.seed, is_leader=plan.is_leader)
+    except CannotLoad as refused:
+        raise KafkavizError(f"{plan.directory}: {refused.raised}") from None
     kept: list[np.ndarray] = []
     for chunk in plan.chunks():
         rows = chunk.rows.copy()
-        log.append(rows)
+        try:
+            log.append(rows)
+        except AppendFailed as failed:
+            raise KafkavizError(f"{plan.directory}, append {failed.append}: {failed.raised}") from None
         first, *others = np.split(rows, np.flatnonzero(rows["position"] == 0))
         kept += [first] if len(first) else []
         for segment in others:
@@ -329,6 +357,8 @@ class Gathering:
             followers = sweep.parts(batches, self.also, **how)
         spread = float(size.std()) / mean
         self._found.append(Measured(sweeper.end(), cold, (sweep.sizes(batches),), mean, spread, single, speed, followers))
+        if len(self._found) == FOLDED:
+            self._found = [joined(self._found)]  # the counts of a thousand segments would fill the memory
 
     def measured(self) -> Measured:
         """All segments so far."""
@@ -347,15 +377,19 @@ def _bytes_per_s(batches: np.ndarray) -> float | None:
 
 def joined(found: Sequence[Measured]) -> Measured:
     """Several as one: sums of what is exact, the moments of all batch sizes together, and the speed of all logs side by side."""
+    found = [one for one in found if one.parts.batches] or found[:1]  # means of no batch are no number
     parts, cold = found[0].parts, found[0].cold
     for one in found[1:]:
         parts, cold = parts + one.parts, cold + one.cold
     counts = np.array([one.parts.batches for one in found], float)
+    if not counts.sum():
+        return found[0]
     mean = float(np.average([one.batch_bytes for one in found], weights=counts))
     square = float(np.average([one.batch_bytes**2 * (1 + one.spread**2) for one in found], weights=counts))
     single = float(np.average([one.single_share for one in found], weights=counts))
-    seconds = [one.log_bytes / one.bytes_per_s for one in found if one.bytes_per_s]
-    speed = parts.log_bytes / sum(seconds) if seconds else None
+    timed = [one for one in found if one.bytes_per_s]
+    seconds = sum(one.log_bytes / one.bytes_per_s for one in timed)
+    speed = sum(one.log_bytes for one in timed) / seconds if timed else None
     followers = None
     if all(one.followers for one in found):
         followers = sum((one.followers for one in found[1:]), found[0].followers)

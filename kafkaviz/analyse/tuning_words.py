@@ -25,6 +25,8 @@ OLD_SEGMENTS = "segments that are there: an index is not written anew, and the a
 
 def us(value: float) -> str:
     """A time: 0.8 µs, 42 µs, 1.4 ms."""
+    if 0 < abs(value) < 0.05:
+        return "< 0.1 µs"
     if abs(value) < 9.95:
         return f"{value:.1f} µs"
     return f"{value:.0f} µs" if abs(value) < 999.5 else f"{value / 1000:.1f} ms" if abs(value) < 999_500 else f"{value / 1e6:.1f} s"
@@ -43,11 +45,11 @@ def share(part: float) -> str:
     return ("−" if part < 0 else "") + units.share(abs(part), 1.0)
 
 
-def headline(one: Recommendation) -> str:
-    """The answer in a line."""
+def headline(one: Recommendation, name: str = SETTING) -> str:
+    """The answer in a line. name: that of the setting, a topic's or the broker's."""
     if one.verdict == Verdict.KEEP:
-        return f"keep {SETTING} = {one.value}"
-    return f"change {SETTING} from {one.today.interval_bytes} to {one.value}"
+        return f"keep {name} = {one.value}"
+    return f"change {name} from {one.today.interval_bytes} to {one.value}"
 
 
 def words(reason: Reason) -> str:

@@ -33,9 +33,9 @@ end of its gain is above 10 % and worth it: a fifth of the p99 budget, 1 % of th
 their payload, with other settings, and tells segments, rolls by cause, indexes and maps.
 
 --json prints one object: current, {index.interval.bytes, interval_source, segment.bytes, segment.index.bytes, segment.ms, tiered,
-per_append, replayed and on_disk: {offset_entries, time_entries}, and the columns of sweep and the prices at that interval}; sweep, a list
-of {interval_bytes, entries, index_bytes, headers_mean, headers_p50, headers_p90, headers_p99, headers_max, skipped_bytes_mean};
-recommendation, {verdict: keep|change, setting, value, because, reasons: [{code, ...}], considered, meets_budgets, gain: {p99_us, mean_us,
+per_append, inferred, replayed and on_disk: {offset_entries, time_entries}, and the columns of sweep and the prices at that interval};
+sweep, a list of {interval_bytes, entries, index_bytes, headers_mean, headers_p50, headers_p90, headers_p99, headers_max,
+skipped_bytes_mean}; recommendation, {verdict: keep|change, setting, value, because, reasons: [{code, ...}], considered, meets_budgets, gain: {p99_us, mean_us,
 index_share, cores, blocks}, not_fixed, proposed, command, reaches}; source, {kind: partition|topic|broker|log|workload, name, log_bytes,
 batches, segments, partitions, batch_bytes_mean, batch_bytes_least, single_record_share, bytes_per_s}; kafka_version, {assumed, because};
 budgets, {p99_us, cold_p99_us, cores, index_share, fetches_per_s}; costs, {header_us, first_us, storage, read_us, modelled, calibrated};
@@ -203,7 +203,8 @@ def _words(
     if whole is None:
         yield "there is no batch: nothing can be said of a log that is empty"
         return
-    yield from ("", tuning_words.headline(whole))
+    name = tuning.BROKER_SETTING if source.kind == BROKER else tuning.SETTING
+    yield from ("", tuning_words.headline(whole, name))
     yield from (line for why in whole.because for line in _wrapped("because", tuning_words.words(why)))
     yield from (line for why in whole.not_fixed for line in _wrapped("not fixed", tuning_words.words(why)))
     if whole.verdict == "change":
@@ -221,6 +222,9 @@ def _known(case: "Case", whole: "Recommendation", costs: "Costs") -> Iterator[st
     from kafkaviz.analyse import tuning, tuning_words
 
     yield from _wrapped("today", f"{tuning.SETTING} = {case.today.interval_bytes} ({case.today.interval_source})")
+    if case.today.inferred:
+        known = (f"{name} = {getattr(case.today.config, name.replace('.', '_'))}" for name in case.today.inferred)
+        yield from _wrapped("inferred", f"{', '.join(known)}, from the rolls: no file tells")
     held = "" if case.held is None else f"; on disk there are {case.held[0]} and {case.held[1]}"
     yield from _wrapped("sure", f"the replay of it has {case.replayed[0]} offset and {case.replayed[1]} time entries{held}")
     how = f"calibrated {costs.calibrated}" if costs.calibrated else "presets"
@@ -258,7 +262,8 @@ def _topics(source: "Source", answers: "Mapping[str, Recommendation | None]") ->
         one = answers.get(case.name)
         told = "no batch" if one is None else tuning_words.headline(one)
         size = units.size(case.measured.log_bytes)
-        yield f"  {case.name:<28}{size:>10}{case.measured.batch_bytes:>9.0f} B a batch   {told}"
+        batch = "" if one is None else f"{case.measured.batch_bytes:.0f} B a batch"
+        yield f"  {case.name:<28}{size:>10}{batch:>19}   {told}"
     if source.metadata_left_out:
         yield "  __cluster_metadata is left as it is: its small batches need their index"
 

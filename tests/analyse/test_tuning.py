@@ -7,6 +7,8 @@ import pytest
 
 from kafkaviz.analyse import cost_model, tuning, tuning_words
 from kafkaviz.analyse.cold_reads import ColdReads
+from kafkaviz.analyse.infer.roll import REASONS
+from kafkaviz.analyse.sweep import INTERVALS
 from kafkaviz.analyse.tuning import Budgets, Recommendation, Today, Verdict
 from kafkaviz.analyse.tuning_source import Gathering, joined
 from kafkaviz.simulate.config import LogConfig
@@ -180,6 +182,29 @@ def test_segments_joined_are_one_log():
     assert (found.batch_bytes, found.spread) == (pytest.approx(sizes.mean()), pytest.approx(sizes.std() / sizes.mean()))
     assert found.log_bytes == sizes.sum() and found.parts.segments == 3
     assert isinstance(found.cold, ColdReads) and found.cold.counts[0].sum() == 600
+
+
+def test_an_empty_log_beside_others_changes_nothing():
+    """Its means are no number, and weigh nothing."""
+    found, empty = measured(1000), Gathering({4096}, by_base_offset=False).measured()
+    for both in (joined([empty, found]), joined([found, empty])):
+        assert (both.batch_bytes, both.parts.batches) == (found.batch_bytes, found.parts.batches)
+    assert joined([empty, empty]).parts.batches == 0
+
+
+def test_an_index_of_whole_appends_is_kept():
+    """What an interval would bring is not known there: a newer release mends it, and no interval does."""
+    one = tuning.recommend(measured(97, 20_000, 1, 2), today(is_coarse=True), Budgets(), OLD)
+    assert (one.verdict, one.value, codes(one)[-1]) == (Verdict.KEEP, 4096, "coarse")
+
+
+def test_which_limit_binds_at_every_index_size():
+    """A row a size, a column an interval: at 10 MiB the time index is full first where each batch of 1000 B is indexed, else the segment."""
+    found = tuning.binding_map(measured(1000), today(), [64 << 10, 10 << 20])
+    assert found.shape == (2, len(INTERVALS))
+    size, time = REASONS.index("size"), REASONS.index("time-index-full")
+    assert found[1].tolist() == [time if interval < 1000 else size for interval in INTERVALS]
+    assert found[0][INTERVALS.index(4096)] == time
 
 
 def test_a_broker_of_topics_that_differ_keeps_its_default():

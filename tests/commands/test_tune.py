@@ -111,8 +111,9 @@ def test_what_if(capsys):
 
 
 def test_what_if_of_a_real_partition_is_what_lies_there(clean, capsys):
-    """With its own settings, and segment.bytes as the broker's server.properties had it: the same segments and entries."""
-    found = tuned(capsys, clean / "payments-0", "--set", "segment.bytes=1048576", "--what-if", "index.interval.bytes=65536")
+    """With its own settings, and segment.bytes as its rolls tell: the same segments and entries."""
+    assert not (clean / "server.properties").exists()
+    found = tuned(capsys, clean / "payments-0", "--what-if", "index.interval.bytes=65536")
     assert found["what_if"]["today"]["segments"] == found["source"]["segments"]
     assert {name: found["what_if"]["today"][name] for name in ("offset_entries", "time_entries")} == found["current"]["on_disk"]
     assert found["what_if"]["changed"]["offset_entries"] < 40
