@@ -35,6 +35,10 @@ SETTING = {  # Rolls: a topic's settings, each a slider
     "segment.jitter.ms": "jitter",
 }  # fmt: skip
 STORY = "story"  # Rolls: which log grows in the stepper
+TUNING_OF, CONSIDERED = "tune", "consider"  # Tuning: what is tuned, and the interval that is held against today's
+P99, COLD_P99, FETCHES, CORES, SHARE = "p99", "cold_p99", "fetches", "cores", "share"  # Tuning: the budgets
+STORAGE, READS_AS, TIERED = "storage", "reads", "tiered"  # Tuning: where cold reads go, as which release, whether a topic is tiered
+IF = {"segment.bytes": "if_size", "segment.ms": "if_age", "segment.index.bytes": "if_room"}  # Tuning: other settings to replay with
 FILTER = "filter"  # Broker: what the names in the table of topic-partitions have in them
 ROWS = "rows"  # Broker: which sixty of the map's rows are shown, from 1
 LESSON, PART = "lesson", "at"  # Workshop: which lesson, and which of its steps, from 1
@@ -54,6 +58,7 @@ SLIDER = "kv_slider"  # Lookup: where the slider of the target stands
 ASKED = "kv_asked"  # Lookup: the source and the kind of target that TARGET was chosen for
 RUN, BEFORE, PINNED = "kv_run", "kv_before", "kv_pinned"  # Rolls: what the last run came to, the one before, and whether that one stays
 ROLLS_ON_DISK = "kv_rolls_on_disk"  # Rolls: a topic-partition was looked at last, not a simulated log
+OWN_TUNED = "kv_own_tuned"  # Tuning: the workload that somebody wrote
 OWN_TEXT = "kv_own_text"  # Rolls: the workload that somebody wrote
 SPOKEN = "kv_spoken"  # the language that was chosen last
 REMEMBERED = "kv_remembered"  # the directory this session put into the list of recent ones

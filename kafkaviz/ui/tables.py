@@ -1,0 +1,44 @@
+"""Figures, short tables and downloads as pages show them beside one another."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.ui import parts
+
+
+def chart(figure, key: str, alt: str) -> None:
+    """A Plotly figure in our own look."""
+    st.plotly_chart(figure, theme=None, config={"displayModeBar": False}, key=key, alt=alt)
+
+
+def mode() -> str:
+    """Light or dark."""
+    return st.context.theme.type or "light"
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], kinds: str, mine: int | None = None) -> None:
+    """A short table of plain text; kinds: a letter a column, l left, r right, w text that breaks; mine: the row to mark."""
+    looks = {"l": "", "r": ' class="r"', "w": ' style="white-space:normal"'}
+    cells = (
+        f"<tr{' class=on' if place == mine else ''}>"
+        + "".join(f"<td{looks[kind]}>{parts.escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True))
+        + "</tr>"
+        for place, row in enumerate(rows)
+    )
+    parts.table("".join(f"<th{looks[kind]}>{parts.escape(head)}</th>" for kind, head in zip(kinds, heads, strict=True)), cells)
+
+
+def download(label: str, data, name: str, key: str) -> None:
+    """Made when it is asked for."""
+    st.download_button(label, data, name, "text/csv", on_click="ignore", type="tertiary", icon=":material/download:", key=key)
+
+
+def csv_of(heads: Sequence[str], rows: Iterable[Sequence]) -> str:
+    """As CSV, digits ungrouped."""
+    text = io.StringIO()
+    csv.writer(text).writerows([heads, *([units.ungrouped(str(cell)) for cell in row] for row in rows)])
+    return text.getvalue()

@@ -1,0 +1,474 @@
+"""The sections of the Tuning page below its curves: before and after, a broker's topics, limits, assumptions, the log once more."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple, dataclass, replace
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.analyse import tuning, tuning_words
+from kafkaviz.analyse.cost_model import JVM_MAPS, MAX_MAP_COUNT, Costs
+from kafkaviz.analyse.tuning import SETTING, At, Budgets, Recommendation
+from kafkaviz.analyse.tuning_source import Case, Source
+from kafkaviz.errors import KafkavizError
+from kafkaviz.figures import before_after, limit_map, tornado, tuning_verdict
+from kafkaviz.figures.tuning_terms import change, micros
+from kafkaviz.simulate.config import LogConfig
+from kafkaviz.ui import parts, pick, state
+from kafkaviz.ui import rolls as settings_lab
+from kafkaviz.ui import tunings as lab
+from kafkaviz.ui.pick import Place
+from kafkaviz.ui.tables import chart, csv_of, download, mode, table
+
+MOST_TOPICS = 400
+HALF = (1, 1)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a run of the page is about: what is tuned, its measures, the answer, and what it was asked with.
+
+    kind: "partition", "topic", "broker" or "workload". config: the settings that the log was written with. chosen: the interval held
+    against today's. label: how what is tuned is called.
+    """
+
+    place: Place
+    kind: str
+    name: str
+    label: str
+    key: str
+    source: Source
+    answer: lab.Answer
+    budgets: Budgets
+    costs: Costs
+    is_tiered: bool
+    config: LogConfig
+    sources: dict[str, str]
+    chosen: int = 0
+
+    @property
+    def case(self) -> Case:
+        """What is measured, all of it together."""
+        return self.answer.case
+
+    @property
+    def today(self) -> At:
+        """Today's interval with its prices."""
+        return self.answer.whole.today
+
+    @property
+    def considered(self) -> At:
+        """The interval that is held against it."""
+        return next(one for one in self.answer.every if one.interval_bytes == self.chosen)
+
+    @property
+    def asked(self) -> tuple:
+        """All that its figures depend on."""
+        return self.key, self.budgets, self.costs, self.is_tiered, self.chosen
+
+
+def adopt(key: str, choices: Sequence[str]) -> None:
+    """An address may say anything: what is no choice is passed over."""
+    if st.session_state.get(key, choices[0]) not in choices:
+        del st.session_state[key]
+    if key not in st.session_state and st.query_params.get(key, choices[0]) not in choices:
+        st.query_params.pop(key)
+
+
+def sections(shown: Shown) -> None:
+    """What follows from the curves, down the page."""
+    st.space(32)
+    if shown.kind in ("broker", "topic") and len(shown.source.cases) > 1:
+        topics(shown)
+        st.space(32)
+    compared(shown)
+    st.space(32)
+    left, right = st.columns(HALF, gap=20)
+    with left, st.container(gap=None):
+        limits_figure(shown)
+    with right, st.container(gap=None):
+        assumptions_figure(shown)
+    st.space(32)
+    once_more(shown)
+    st.space(32)
+    others(shown)
+
+
+# ---- the answer
+
+
+def verdict(shown: Shown) -> None:
+    """One line, its reason, and below it what is sure and what is modelled."""
+    found = verdict_view(shown)
+    boxes = "".join(f'<div class="f"><b>{parts.escape(word)}:</b> {parts.escape(text)}</div>' for word, text in found.boxes)
+    st.html(
+        f'<div class="kv-verdict" role="status"><div class="v"><div class="kv-lab">Recommendation</div>'
+        f'<h2 class="w">{parts.severity(found.mark)}{parts.escape(found.headline)}</h2><p>{parts.escape(found.why)}</p></div>{boxes}</div>'
+    )
+
+
+def verdict_view(shown: Shown) -> tuning_verdict.VerdictView:
+    """The answer in words."""
+    case, cases = shown.case, shown.source.cases
+    held = None if any(one.held is None for one in cases) else summed(one.held for one in cases)
+    entries = tuning_verdict.Entries(summed(one.replayed for one in cases), held, shown.kind == "workload", len(cases))
+    return tuning_verdict.view(shown.answer.whole, case.measured, case.today, shown.budgets, shown.costs, entries)
+
+
+def summed(pairs: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """The sums of both."""
+    offsets, times = zip(*pairs, strict=True)
+    return sum(offsets), sum(times)
+
+
+# ---- before and after
+
+
+def compared(shown: Shown) -> None:
+    """Today beside what is considered, and the line that changes it."""
+    now, other = shown.today, shown.considered
+    is_same = now is other or now.interval_bytes == other.interval_bytes
+    names = [units.size(one.interval_bytes) for one in (now, other)]
+    parts.heading("Today, batch by batch" if is_same else f"{names[0]} against {names[1]}")
+    st.space(10)
+    rows = compared_rows(shown)
+    heads = (f"For {called(shown)}", *names, "Change", "How it is known")
+    before_after_table(heads, rows)
+    download(
+        "Download as CSV", lambda: csv_of(("what", *names, "change", "kind", "known"), map(astuple, rows)), "before-after.csv",
+        "kv_compared_csv",
+    )  # fmt: skip
+    commands(shown, {} if is_same else {SETTING: other.interval_bytes}, verdict_view(shown).command_lead)
+
+
+def called(shown: Shown) -> str:
+    """What is tuned, in a sentence."""
+    return {"broker": "the whole broker", "workload": f"the workload “{shown.name}”"}.get(shown.kind, units.legible(shown.label))
+
+
+def compared_rows(shown: Shown) -> list[before_after.Row]:
+    """Values side by side."""
+    now, other, measured = shown.today, shown.considered, shown.case.measured
+    times = tuple(int(measured.parts.time_entries[measured.parts.at(one.interval_bytes)]) for one in (now, other))
+    room = shown.config.segment_index_bytes
+    ends = tuple(limit_map.first_limit(measured, shown.config, one.interval_bytes, room) for one in (now, other))
+    return before_after.rows(now, other, shown.costs, shown.budgets, times, ends)
+
+
+def before_after_table(heads: Sequence[str], rows: Iterable[before_after.Row]) -> None:
+    """A change for the better green, for the worse ochre, with its sign."""
+    head = "".join(f"<th{' class=r' if 0 < place < 4 else ''}>{parts.escape(one)}</th>" for place, one in enumerate(heads))
+    parts.table(head, (
+        f'<tr><td>{parts.escape(one.name)}</td><td class="r">{parts.escape(one.before)}</td>'
+        f'<td class="r"><b>{parts.escape(one.after)}</b></td>'
+        f'<td class="r {f"kv-{one.kind}" if one.kind else "kv-fnt"}">{parts.escape(one.change)}</td>'
+        f'<td class="kv-fnt">{parts.escape(one.known)}</td></tr>'
+        for one in rows
+    ))  # fmt: skip
+
+
+def commands(shown: Shown, changed: dict[str, int], words: str) -> None:
+    """What to run, and what it reaches."""
+    topic = None if shown.kind == "broker" else shown.case.today.topic
+    with st.container(key="kv_tune_cmd", gap=8):
+        if not changed:
+            lines = f"nothing to run: {shown.today.interval_bytes} is what is set"
+        else:
+            st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2)">{parts.escape(words)}</p>')
+            lines = "\n".join(tuning_words.alter_line(name, value, topic) for name, value in changed.items())
+        st.code(lines.replace(tuning_words.BOOTSTRAP, "<broker>:9092"), language=None, wrap_lines=True)
+        reach = "Changes reach segments created from then on; an open segment keeps the interval it was opened with."
+        others = [tuning_words.reach_words(name) for name in changed if name not in tuning_words.NEW_SEGMENTS]
+        st.html(f'<p class="kv-sm kv-fnt">{parts.escape(" ".join([reach, *(f"{one[0].upper()}{one[1:]}." for one in others)]))}</p>')
+
+
+# ---- a broker, topic by topic
+
+
+def topics(shown: Shown) -> None:
+    """Every topic with its own answer, the densest index first; a click opens it."""
+    each, cases = shown.answer.each, sorted(shown.source.cases, key=lambda one: -index_share(one))
+    changing = sum(one is not None and one.verdict == tuning.Verdict.CHANGE for one in each.values())
+    aside = "none would gain by another interval" if not changing else f"{changing} of {len(cases)} would gain by an interval of their own"
+    parts.heading("Topic by topic, the densest index first", aside)
+    st.space(10)
+    head = "".join(
+        f"<th{' class=r' if 0 < place < 7 else ''}>{one}</th>"
+        for place, one in enumerate(
+            ("Topic", "Log", "Batch, mean", "Interval", "Index, of the log", "Headers, mean", "p99 warm, modelled", "Answer")
+        )
+    )
+    with st.container(key="kv_topics"):
+        parts.table(head, (topic_row(shown, one, each.get(one.name)) for one in cases[:MOST_TOPICS]))
+    if len(cases) > MOST_TOPICS:
+        st.html(f'<p class="kv-sm kv-fnt">{units.group(len(cases) - MOST_TOPICS)} more, in the CSV</p>')
+    with st.container(horizontal=True, vertical_alignment="center", gap=16, key="kv_topics_foot"):
+        names = {first_partition(shown.place, one.name): one.name for one in cases}
+        names.pop("", None)
+        look = {"label_visibility": "collapsed", "index": None, "placeholder": "Open a topic", "width": 260, "key": "kv_topic_open"}
+        chosen = st.selectbox("Open a topic", list(names), format_func=lambda one: names.get(one, one), **look)
+        if chosen:
+            st.switch_page("pages/tuning.py", query_params=state.address(shown.place.directory, chosen))
+        heads = (
+            "topic",
+            "log_bytes",
+            "batch_bytes_mean",
+            "interval_bytes",
+            "index_bytes",
+            "headers_mean",
+            "headers_p99",
+            "answer",
+            "value",
+        )
+        download("Download every topic as CSV", lambda: csv_of(heads, map(topic_values(each), cases)), "topics.csv", "kv_topics_csv")
+        if shown.source.metadata_left_out:
+            st.html('<span class="kv-sm kv-fnt">__cluster_metadata is left as it is: its small batches need their index.</span>')
+    left_out(shown)
+
+
+def index_share(case: Case) -> float:
+    """Of the log, at today's interval."""
+    measured = case.measured
+    index_bytes = int(measured.parts.index_bytes[measured.parts.at(case.today.interval_bytes)])
+    return index_bytes / measured.log_bytes if measured.log_bytes else 0.0
+
+
+def topic_row(shown: Shown, case: Case, one: Recommendation | None) -> str:
+    """A topic, as a row; its name opens it."""
+    name = parts.escape(units.legible(case.name))
+    if one is None:
+        return f'<tr><td>{name}</td><td class="r">0 B</td>{"<td class=r>–</td>" * 5}<td class="kv-fnt">no batch</td></tr>'
+    row, keeps = one.today.row, one.verdict == tuning.Verdict.KEEP
+    said = "keep" if keeps else f"<b>{units.group(one.value)}</b>"
+    return (
+        f'<tr><td>{name}</td><td class="r">{units.size(case.measured.log_bytes)}</td>'
+        f'<td class="r">{units.size(case.measured.batch_bytes)}</td>'
+        f'<td class="r">{units.group(one.today.interval_bytes)}</td><td class="r">{100 * one.today.index_share:.2f} %</td>'
+        f'<td class="r">{row["headers_mean"]:.1f}</td><td class="r">≈ {micros(one.today.p99_us.typical)}</td>'
+        f'<td class="{"kv-fnt" if keeps else ""}">{said}</td></tr>'
+    )
+
+
+def topic_values(each: dict) -> Callable[[Case], tuple]:
+    """A topic, as numbers."""
+
+    def of(case: Case) -> tuple:
+        one = each.get(case.name)
+        if one is None:
+            return (case.name, case.measured.log_bytes, *[""] * 7)
+        row = one.today.row
+        return (
+            case.name, case.measured.log_bytes, round(case.measured.batch_bytes, 1), one.today.interval_bytes, int(row["index_bytes"]),
+            round(float(row["headers_mean"]), 3), int(row["headers_p99"]), str(one.verdict), one.value,
+        )  # fmt: skip
+
+    return of
+
+
+def first_partition(place: Place, topic: str) -> str:
+    """A topic's partition with the longest log."""
+    own = [one for one in place.broker.partitions if one.topic == topic and one.state == "current"]
+    return max(own, key=pick.log_bytes).directory if own else ""
+
+
+def left_out(shown: Shown) -> None:
+    """What could not be read."""
+    problems = shown.source.problems
+    if problems:
+        why = "; ".join(f"{one.path.name}: {one.what}" for one in problems[:3])
+        with parts.state("left_out", "warning", f"{len(problems)} could not be read and is left out", f"{why}."):
+            pass
+
+
+# ---- which limit, which assumption
+
+
+def limits_figure(shown: Shown) -> None:
+    """The interval and the index size together: which limit ends a segment."""
+    room = considered_config(shown).segment_index_bytes
+    asked = ("limits", shown.key, shown.config, shown.chosen, room)
+    view = lab.viewed(asked, lambda: limit_map.view(shown.case.measured, shown.config, shown.chosen, room))
+    with st.container(key="kv_fig_limit_map"):
+        parts.figure_head(view.title, limit_map.BELOW)
+        chart(lab.drawn(asked, mode(), limit_map.figure, view), "kv_limit_map", f"{view.title}. {limit_map.BELOW}")
+    st.space(12)
+    with st.expander("As a table, and the index that is safe"):
+        st.html(f'<p class="kv-sm">{parts.escape(limit_map.words(view, shown.case.measured, shown.config))}</p>')
+        rows = limit_map.rows(view)
+        table(
+            ("Interval", "Safe segment.index.bytes", "First with today’s"), [(units.group(a), units.group(b), c) for a, b, c in rows], "rrl"
+        )
+        download("Download as CSV", lambda: csv_of(limit_map.COLUMNS, rows), "limits.csv", "kv_limits_csv")
+
+
+def assumptions_figure(shown: Shown) -> None:
+    """What moves the modelled time, and whether the answer would be another."""
+    asked = ("tornado", shown.key, shown.budgets, shown.costs, shown.is_tiered)
+    now, found = lab.assumptions(shown.key, shown.budgets, shown.costs, shown.is_tiered, shown.case)
+    answer = (str(now.verdict), now.value)
+    view = lab.viewed(asked, lambda: tornado.view(found, answer, now.today.p99_us.typical, shown.budgets.p99_us))
+    with st.container(key="kv_fig_tornado"):
+        parts.figure_head(view.title, tornado.BELOW)
+        chart(lab.drawn(asked, mode(), tornado.figure, view), "kv_tornado", f"{view.title}. {tornado.BELOW}")
+    st.space(12)
+    with st.expander("As a table"):
+        table(tornado.COLUMNS, tornado.rows(view), "lrrrrll")
+        download("Download as CSV", lambda: csv_of(tornado.COLUMNS, tornado.rows(view)), "assumptions.csv", "kv_tornado_csv")
+
+
+# ---- the log once more
+
+
+def considered_config(shown: Shown) -> LogConfig:
+    """The settings that the sliders below say; what nobody moved is as it was."""
+    fields = {}
+    for name, key in state.IF.items():
+        said = st.session_state.get(key) or st.query_params.get(key)
+        known = {settings_lab.written(name, one): one for one in choices_of(shown, name)}
+        fields[name.replace(".", "_")] = known.get(said, getattr(shown.config, name.replace(".", "_")))
+    return replace(shown.config, index_interval_bytes=shown.chosen, **fields)
+
+
+def choices_of(shown: Shown, name: str) -> list[int]:
+    """What a slider offers: the usual values, and the log's own."""
+    return sorted({*lab.SETTINGS[name], getattr(shown.config, name.replace(".", "_"))})
+
+
+def once_more(shown: Shown) -> None:
+    """Every batch appended anew under other settings: segments, rolls by cause, bytes, maps."""
+    words = "its batches appended anew, by the writer’s rules"
+    parts.heading("The log once more, with other settings", "" if shown.case.logs is None else words)
+    st.space(10)
+    if shown.case.logs is None:
+        footprint(shown)
+        return
+    with st.container(key="kv_set"):
+        for column, name in zip(st.columns(3, gap=24), state.IF, strict=True):
+            with column:
+                setting(shown, name)
+    other = considered_config(shown)
+    st.space(12)
+    if shown.case.measured.log_bytes > lab.AT_ONCE_BYTES and not asked_to_replay(shown):
+        return
+    try:
+        with st.spinner("Every batch is appended anew"):
+            pair = lab.replayed(shown.key, shown.config, other, shown.source)
+    except KafkavizError as fault:
+        with parts.state("refused", "error", "This log cannot be written so", f"{fault}."):
+            pass
+        return
+    rows = before_after.replayed_rows(*pair)
+    before_after_table(("Written once more", "As it is set", "As considered", "Change", "How it is known"), rows)
+    download(
+        "Download as CSV", lambda: csv_of(("what", "as_set", "considered", "change", "kind", "known"), map(astuple, rows)), "replayed.csv",
+        "kv_replayed_csv",
+    )  # fmt: skip
+    footprint(shown)
+    moved = {
+        name: getattr(other, name.replace(".", "_")) for name in state.IF if getattr(other, name.replace(".", "_")) != asked_of(shown, name)
+    }
+    if moved:
+        commands(shown, moved, "To set those too:")
+
+
+def asked_of(shown: Shown, name: str) -> int:
+    """A setting as the log has it."""
+    return getattr(shown.config, name.replace(".", "_"))
+
+
+def asked_to_replay(shown: Shown) -> bool:
+    """A large log waits for its button."""
+    words = f"{units.size(shown.case.measured.log_bytes)} of .log"
+    return st.button(f"Write {words} once more", icon=":material/replay:", key="kv_replay")
+
+
+def setting(shown: Shown, name: str) -> None:
+    """A slider with its name and value above it, and where the log's own value is from."""
+    names = [settings_lab.written(name, one) for one in choices_of(shown, name)]
+    own = settings_lab.written(name, asked_of(shown, name))
+    adopt(state.IF[name], names)
+    above = st.empty()
+    look = {"bind": "query-params", "label_visibility": "collapsed"}
+    chosen = st.select_slider(name, names, value=own, key=state.IF[name], **look) or own
+    above.html(f'<div class="kv-lab kv-two"><span>{parts.escape(name)}</span><b>{parts.escape(chosen)}</b></div>')
+    source = shown.sources.get(name, "as it is set")
+    st.html(f'<div class="kv-fnt" style="font-size:12px">{parts.escape(f"now {own}, {source}")}</div>')
+
+
+def footprint(shown: Shown) -> None:
+    """Files, maps and memory of the log's segments with the indexes of the considered interval."""
+    today = replace(shown.case.today, config=considered_config(shown))
+    found = tuning.footprint_at(shown.case.measured, today, shown.chosen)
+    of = f"{units.group(found['segments'])} segment{'' if found['segments'] == 1 else 's'}"
+    words = (
+        f"As they lie there, {of} are {units.group(found['files'])} files, and {units.group(found['maps'])} memory maps once every index "
+        f"is loaded: {units.group(found['maps_left'])} are left of {units.group(MAX_MAP_COUNT)} (vm.max_map_count) beside some "
+        f"{units.group(JVM_MAPS)} of Java’s own. "
+        f"The active segments’ indexes look {units.size(found['preallocated_bytes'])} long and are sparse; readers at the end keep "
+        f"{units.size(found['resident_bytes'])} of index in memory."
+    )
+    st.html(f'<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">{parts.escape(words)}</p>')
+
+
+# ---- followers, remote storage
+
+
+def others(shown: Shown) -> None:
+    """What other writers make of the same batches, and what remote reads carry."""
+    left, right = st.columns(HALF, gap=20)
+    with left, st.container(gap=None):
+        by_append(shown)
+    with right, st.container(gap=None):
+        remote(shown)
+
+
+def by_append(shown: Shown) -> None:
+    """One entry an append, as followers and the cleaner wrote until KAFKA-806."""
+    parts.heading("Who wrote the index", f"at {units.size(shown.today.interval_bytes)}, counted")
+    st.space(8)
+    rows = [
+        (one.name, units.group(one.entries), f"{one.headers_mean:.1f}", units.group(one.headers_p99),
+         f"≈ {micros(shown.costs.warm_us(one.headers_p99).typical)}")
+        for one in lab.writers(shown.key, shown.today.interval_bytes, shown.case.measured.sizes)
+    ]  # fmt: skip
+    heads = ("Writer", "Entries", "Headers, mean", "p99", "p99 warm, modelled")
+    table(heads, rows, "wrrrr", 1 if shown.case.today.is_coarse else 0)
+    words = (
+        "Leaders index each batch, and from 3.9.1 and 4.0.1 on every writer does. Up to 3.9.0 and in 4.0.0 an append got one entry at "
+        "most, so that a follower’s index was as coarse as its fetches (KAFKA-806)."
+    )
+    if shown.case.today.is_coarse:
+        words = "The entries here stand for whole appends: no interval changes that, a later release does."
+    st.html(f'<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">{words}</p>')
+    download("Download as CSV", lambda: csv_of(heads, rows), "writers.csv", "kv_writers_csv")
+
+
+def remote(shown: Shown) -> None:
+    """A remote read carries what it skips."""
+    parts.heading("With tiered storage", "" if shown.case.today.is_tiered else "if the topic had it")
+    st.space(8)
+    now, other = shown.today, shown.considered
+    today = replace(shown.case.today, config=shown.config)
+    found = tuning.tiered(now, other, shown.case.measured, today)
+    names = [units.size(one.interval_bytes) for one in (now, other)]
+    rows = [
+        ("Bytes a remote read skips, mean", *(units.size(float(one.row["skipped_bytes_mean"])) for one in (now, other)),
+         change(float(now.row["skipped_bytes_mean"]), float(other.row["skipped_bytes_mean"]))),
+        ("That is, of a fetch of 1 MiB", *(f"{100 * found[f'carried_share_{one}']:.2f} %" for one in ("now", "other")), ""),
+        ("Segments whose indexes the 1 GiB cache holds", *(many(found[f"cached_segments_{one}"]) for one in ("now", "other")),
+         change(found["cached_segments_now"], found["cached_segments_other"])),
+    ]  # fmt: skip
+    table(("", *names, "Change"), rows, "wrrr")
+    words = (
+        "A remote read opens a stream at the entry’s position and carries whole batches until it has the target, so that here skipped "
+        f"bytes are transferred. An interval up to {units.size(int(tuning.TIERED_SHARE * today.fetch_bytes))} carries 5 % of a fetch at "
+        "most."
+    )
+    st.html(f'<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">{words}</p>')
+    download("Download as CSV", lambda: csv_of(("what", *names, "change"), rows), "tiered.csv", "kv_tiered_csv")
+
+
+def many(count: float) -> str:
+    """How many, and that all fit where there is no end."""
+    return "all" if math.isinf(count) else units.group(round(count))

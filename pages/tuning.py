@@ -1,0 +1,371 @@
+"""Tuning: what another interval would have cost this log."""
+
+import json
+from dataclasses import replace
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.analyse import tuning_object
+from kafkaviz.analyse.tuning import SETTING, Budgets
+from kafkaviz.analyse.tuning_source import Source
+from kafkaviz.errors import KafkavizError
+from kafkaviz.figures import tuning_curve
+from kafkaviz.figures.tuning_terms import between
+from kafkaviz.ui import parts, pick, state
+from kafkaviz.ui import rolls as settings_lab
+from kafkaviz.ui import tunings as lab
+from kafkaviz.ui.frame import frame
+from kafkaviz.ui.pick import Place
+from kafkaviz.ui.tables import csv_of, download, mode, table
+from kafkaviz.ui.tuning_sections import Shown, adopt, called, sections, verdict
+
+NAME_CHARACTERS = 16
+
+
+def main() -> None:
+    """The page."""
+    place = frame("Tuning")
+    whole(place)
+
+
+@st.fragment
+def whole(place: Place) -> None:
+    """All but the frame: a slider redraws this alone."""
+    with st.container(gap=None, key="kv_tuning"):
+        choices = lab.scopes(place.broker, place.partition)
+        label = scope(list(choices), place)
+        kind, name = choices[label]
+        if kind != "workload" and place.fault:
+            pick.partition(place)
+        head = st.container(key="kv_head", horizontal=True, vertical_alignment="bottom")
+        controls = st.container(key="kv_tune_set", horizontal=True, vertical_alignment="bottom", gap=20)
+        if kind == "workload":
+            name = workload_choice()
+        of = asked_for(place, kind, name)
+        if of is None:
+            first_words(head, controls, choices, label, place)
+            return
+        reading = lab.readings().of(of)
+        if not reading.wait(lab.PATIENCE_S):
+            first_words(head, controls, choices, label, place)
+            progress(reading)
+            return
+        if reading.fault:
+            first_words(head, controls, choices, label, place)
+            cannot(reading, place)
+            return
+        page(place, kind, name, label, choices, of, reading.source, head, controls)
+
+
+def page(place: Place, kind: str, name: str, label: str, choices: dict, of: lab.Wanted, source: Source, head, controls) -> None:
+    """All of it, of what was measured."""
+    curves, side = st.columns((1, 0.4594), gap=20)
+    with side, st.container(key="kv_verdict_side", gap=16):
+        slot = st.container()
+        budgets, storage, is_tiered = more(source)
+    costs = lab.costs(source, storage)
+    answer = lab.answer(of.key, budgets_now(budgets), costs, is_tiered, source)
+    config, told = lab.config_of(place.listed, kind, name, answer.case.today)
+    shown = Shown(place, kind, name, label, of.key, source, answer, budgets_now(budgets), costs, is_tiered, config, told)
+    with head:
+        title(shown)
+    with controls:
+        segmented(choices, label, place)
+        if answer.whole is None:
+            budget()
+    if answer.whole is None:
+        with curves:
+            empty(shown)
+        return
+    with controls:
+        shown = replace(shown, chosen=interval(shown))
+        budget()
+        st.button("Today", icon=":material/replay:", key="kv_today", on_click=today_again, args=(shown.today.interval_bytes,))
+    with slot:
+        verdict(shown)
+    with curves, st.container(gap=16):
+        both_curves(shown)
+    sections(shown)
+
+
+# ---- what is tuned
+
+
+def scope(labels: list[str], place: Place) -> str:
+    """What the address names; else the open topic-partition."""
+    said = st.query_params.get(state.TUNING_OF)
+    if said in labels:
+        return said
+    own = units.legible(place.partition.directory) if place.partition else ""
+    return own if own in labels else labels[0]
+
+
+def segmented(choices: dict[str, tuple[str, str]], now: str, place: Place) -> None:
+    """The choice; another one is another address."""
+    shown = {parts.middle(one, NAME_CHARACTERS): one for one in choices}
+    short = next(name for name, one in shown.items() if one == now)
+    with st.container(width="content", gap=4):
+        words = "A workload, written and measured" if choices[now][0] == "workload" else "Topic, measured from this directory"
+        st.html(f'<div class="kv-lab">{words}</div>', width="content")
+        look = {"default": short, "required": True, "label_visibility": "collapsed", "key": f"kv_tune_of_{now}"}
+        label = shown.get(st.segmented_control("Tuned", list(shown), **look) or short, now)
+    if label != now:
+        kind, name = choices[label]
+        kept = {
+            one: value for one, value in st.query_params.items() if one not in (state.CONSIDERED, state.TUNING_OF, state.TOPIC_PARTITION)
+        }
+        address = state.address(place.directory, name if kind == "partition" else place.address.get(state.TOPIC_PARTITION, ""))
+        st.session_state.pop(state.CONSIDERED, None)
+        st.switch_page("pages/tuning.py", query_params=kept | address | ({} if kind == "partition" else {state.TUNING_OF: label}))
+
+
+def asked_for(place: Place, kind: str, name: str) -> lab.Wanted | None:
+    """What is to be measured; None where somebody's workload is none yet. name: of a workload its title."""
+    if kind != "workload":
+        return lab.wanted(pick.listed(place), kind, name, release())
+    text = st.session_state.get(state.OWN_TUNED, "")
+    try:
+        if name == lab.OWN:
+            settings_lab.own(text)
+    except KafkavizError as fault:
+        with parts.state("own", "error", "This is no workload yet", f"{fault}."):
+            pass
+        return None
+    return lab.wanted_workload(name, text, release())
+
+
+def release() -> str | None:
+    """The release that is asked for."""
+    said = st.session_state.get(state.READS_AS) or st.query_params.get(state.READS_AS)
+    return said if said in lab.RELEASES[1:] else None
+
+
+def workload_choice() -> str:
+    """Which workload, by its title, and the field for one's own."""
+    names = [*lab.presets(), lab.OWN]
+    adopt(state.WORKLOAD, names)
+    with st.container(key="kv_tune_workload", gap=8):
+        with st.container(horizontal=True, vertical_alignment="center", gap=16):
+            look = {"bind": "query-params", "on_change": forget_considered, "label_visibility": "collapsed", "width": 320}
+            name = st.selectbox("Workload", names, key=state.WORKLOAD, **look) or names[0]
+            st.html(f'<span class="kv-sm kv-fnt">{parts.escape(lab.story(name))}</span>')
+        if name == lab.OWN:
+            own_text()
+    return name
+
+
+def own_text() -> None:
+    """The field for a workload of one's own; it begins with one that works."""
+    if state.OWN_TUNED not in st.session_state:
+        st.session_state[state.OWN_TUNED] = settings_lab.own_text(next(iter(settings_lab.workloads().values())))
+    look = {"height": 220, "label_visibility": "collapsed", "on_change": forget_considered}
+    st.text_area("Your workload, as TOML", key=state.OWN_TUNED, **look)
+
+
+def forget_considered() -> None:
+    """Another log comes with its own recommendation."""
+    st.session_state.pop(state.CONSIDERED, None)
+    st.query_params.pop(state.CONSIDERED, None)
+
+
+def first_words(head, controls, choices: dict, label: str, place: Place) -> None:
+    """Title and choice, where there is nothing to show yet."""
+    with head:
+        parts.title(
+            "Tuning", f"What each interval would have cost on {label if choices[label][0] != 'broker' else 'the whole broker'}.", gap=0
+        )
+    with controls:
+        segmented(choices, label, place)
+
+
+# ---- while it is read, and where it cannot be
+
+
+@st.fragment(run_every=0.5)
+def progress(reading: lab.Reading) -> None:
+    """How far the measuring is; the page is drawn when it has ended."""
+    if reading.wait(0):
+        st.rerun()
+    done, total, now = reading.progress
+    share = done / total if total else 0.0
+    told = f"{units.size(done)} of {units.size(total)} of .log measured" if total else "The workload is being written"
+    with st.container(horizontal=True, key="kv_strip_tuning", vertical_alignment="center"):
+        bar = f'<div class="kv-prog"><i style="width:{100 * share:.0f}%"></i></div>' if total else ""
+        st.html(
+            f'<div class="kv-work" role="status">{parts.icon("bolt", True)}<span>{told}</span>{bar}'
+            f'<span class="kv-fnt">{parts.escape(now)}</span></div>'
+        )
+        st.button("Cancel", type="tertiary", key="kv_tuning_cancel", on_click=reading.cancel)
+
+
+def cannot(reading: lab.Reading, place: Place) -> None:
+    """Why there is nothing to show, and a way on."""
+    if isinstance(reading.fault, lab.Stopped):
+        with parts.state("stopped", "info", "Measuring was cancelled", "Nothing was kept of what had been read."):
+            st.button("Measure again", key="kv_tuning_again", on_click=lab.readings().of, args=(reading.of,))
+        return
+    with parts.state("unread", "error", "This cannot be tuned", f"{reading.fault}."):
+        st.page_link(
+            "pages/health.py", label="Show what is wrong", icon=":material/ecg_heart:", query_params=state.address(place.directory)
+        )
+
+
+def empty(shown: Shown) -> None:
+    """A log without a batch."""
+    with parts.empty("tuning", "No batch, no lookup", f"The log of {units.legible(shown.label)} is empty: there is nothing to tune."):
+        pass
+
+
+# ---- title and controls
+
+
+def title(shown: Shown) -> None:
+    """What is tuned, in figures."""
+    with st.container(width="stretch"):
+        parts.title("Tuning", lead(shown), gap=0)
+    if shown.answer.whole:
+        data = lambda: output_json(shown)  # noqa: E731 - made when it is asked for
+        look = {"on_click": "ignore", "icon": ":material/download:", "key": "kv_tuning_json"}
+        st.download_button("Report", data, f"tuning-{shown.label.replace(' ', '-')}.json", "application/json", **look)
+
+
+def output_json(shown: Shown) -> str:
+    """The object that kafkaviz tune --json prints."""
+    answer = shown.answer
+    found = tuning_object.as_object(lab.with_tiered(shown.source, shown.is_tiered), answer.each, answer.whole, shown.budgets, shown.costs)
+    return json.dumps(found, indent=1)
+
+
+def lead(shown: Shown) -> str:
+    """2 167 batches of 78 to 2 903 B, 2.38 MiB of log in 3 segments."""
+    measured = shown.case.measured
+    sums = measured.parts
+    of = called(shown)
+    if not sums.batches:
+        return f"What each interval would have cost on {of}: it holds no batch."
+    sizes = [one["size_bytes"] for one in measured.sizes if len(one)]
+    least, most = min(int(one.min()) for one in sizes), max(int(one.max()) for one in sizes)
+    of_bytes = f"of {units.group(least)} B" if least == most else f"of {units.group(least)} to {units.group(most)} B"
+    many = f"{units.group(sums.segments)} segment{'' if sums.segments == 1 else 's'}"
+    return (
+        f"What each interval would have cost on {of}: {units.group(sums.batches)} batch{'' if sums.batches == 1 else 'es'} {of_bytes}, "
+        f"{units.size(sums.log_bytes)} of log in {many}."
+    )
+
+
+def interval(shown: Shown) -> int:
+    """The slider over every swept interval; where nobody moved it, what the recommendation considers."""
+    options = [str(one.interval_bytes) for one in shown.answer.every]
+    default = str(shown.answer.whole.considered)
+    adopt(state.CONSIDERED, options)
+    with st.container(width="stretch", gap=4):
+        above = st.empty()
+        look = {"bind": "query-params", "label_visibility": "collapsed"}
+        chosen = int(st.select_slider(SETTING, options, value=default, key=state.CONSIDERED, **look) or default)
+        is_today = ", today" if chosen == shown.today.interval_bytes else ""
+        words = f'{SETTING} &nbsp;<b style="color:var(--kv-ink)">{units.group(chosen)}</b>{is_today}'
+        above.html(f'<div class="kv-lab">{words}</div>')
+    return chosen
+
+
+def today_again(interval_bytes: int) -> None:
+    """The slider back to where the log is."""
+    st.session_state[state.CONSIDERED] = str(interval_bytes)
+
+
+def budget() -> None:
+    """What the p99 of a lookup may take."""
+    names = list(lab.P99_US)
+    adopt(state.P99, names)
+    with st.container(width=124, gap=4):
+        st.html('<div class="kv-lab">p99 lookup may take</div>')
+        look = {"bind": "query-params", "label_visibility": "collapsed"}
+        st.selectbox("p99 lookup may take", names, index=names.index(lab.DEFAULT_P99), key=state.P99, **look)
+
+
+def more(source: Source) -> tuple[Budgets, str, bool]:
+    """The budgets that are seldom given, where cold reads go, and how the log is read."""
+    with st.expander("More budgets, storage, release"):
+        cold = one_of("p99 with nothing in memory", state.COLD_P99, lab.COLD_P99_US)
+        share = one_of("Indexes may take, of the log", state.SHARE, lab.SHARE)
+        fetches = one_of("Fetches a second that find data", state.FETCHES, lab.FETCHES)
+        cores = one_of("Cores for lookups", state.CORES, lab.CORES, is_free=fetches is not None)
+        storages = lab.storages()
+        storage = one_of("Cold reads go to", state.STORAGE, dict(zip(storages, storages, strict=True)))
+        releases = dict(zip(lab.RELEASES, lab.RELEASES, strict=True))
+        one_of("As Kafka", state.READS_AS, releases, about=f"Now {source.version}: {source.because}.")
+        tiered = one_of("Remote storage", state.TIERED, {"as the topic says": False, "tiered": True})
+        st.html('<p class="kv-sm kv-fnt">A budget is met where the high end of a range meets it.</p>')
+    return Budgets(None, cold, cores if fetches else None, share, fetches), storage, tiered
+
+
+def one_of(label: str, key: str, choices: dict, is_free: bool = True, about: str | None = None):
+    """A selectbox over names; what the name stands for."""
+    adopt(key, list(choices))
+    name = st.selectbox(label, list(choices), key=key, bind="query-params", disabled=not is_free, help=about)
+    return choices[name if name in choices else next(iter(choices))]
+
+
+def budgets_now(rest: Budgets) -> Budgets:
+    """With the budget of the p99, whose control is drawn above and read before."""
+    said = st.session_state.get(state.P99) or st.query_params.get(state.P99)
+    return replace(rest, p99_us=lab.P99_US.get(said, lab.P99_US[lab.DEFAULT_P99]))
+
+
+# ---- the curves
+
+
+def both_curves(shown: Shown) -> None:
+    """Headers and bytes over the interval; a click on a point considers it."""
+    view = lab.viewed(("curve", *shown.asked), lambda: curve_view(shown))
+    with st.container(key="kv_fig_headers", gap=0):
+        parts.figure_head(view.titles[0], tuning_curve.BELOW_HEADERS)
+        chosen_in(lab.drawn(("headers", *shown.asked), mode(), tuning_curve.headers_figure, view), "kv_headers", view.titles[0])
+    with st.container(key="kv_fig_bytes", gap=0):
+        parts.figure_head(view.titles[1], tuning_curve.BELOW_BYTES)
+        chosen_in(lab.drawn(("bytes", *shown.asked), mode(), tuning_curve.bytes_figure, view), "kv_bytes_curve", view.titles[1])
+    rows = tuning_curve.rows(shown.answer.every)
+    with st.expander("Every interval as a table"):
+        heads = ("Interval", "Entries", "Both indexes", "Headers, mean", "p50", "p99", "max", "Warm p99, modelled")
+        cells = [
+            (
+                units.group(row[0]),
+                units.group(row[1]),
+                units.size(row[2]),
+                f"{row[4]:.1f}",
+                *map(units.group, (row[5], row[7], row[8])),
+                one,
+            )
+            for row, one in zip(rows, (between(at.p99_us) for at in shown.answer.every), strict=True)
+        ]
+        marked = next(place for place, row in enumerate(rows) if row[0] == shown.today.interval_bytes)
+        with st.container(key="kv_tune_table"):
+            table(heads, cells, "rrrrrrrr", marked)
+        download("Download every interval as CSV", lambda: csv_of(tuning_curve.COLUMNS, rows), "sweep.csv", "kv_sweep_csv")
+
+
+def curve_view(shown: Shown) -> tuning_curve.TuningCurveView:
+    """What both figures draw."""
+    measured, every = shown.case.measured, shown.answer.every
+    today = shown.today.interval_bytes
+    return tuning_curve.view(
+        every, today, shown.chosen, measured.log_bytes, measured.parts.least_batch_bytes, shown.budgets, shown.costs
+    )  # fmt: skip
+
+
+def chosen_in(figure, key: str, alt: str) -> None:
+    """A figure whose points can be chosen."""
+    look = {"theme": None, "config": {"displayModeBar": False}, "key": key, "alt": f"{alt}. Over index.interval.bytes, 64 B to 4 MiB."}
+    st.plotly_chart(figure, on_select=lambda: considered_in(key), selection_mode="points", **look)
+
+
+def considered_in(key: str) -> None:
+    """A point was clicked: its interval is considered."""
+    event = st.session_state.get(key)
+    points = [one for one in (event.selection.points if event else []) if one.get("customdata")]
+    if points:
+        st.session_state[state.CONSIDERED] = str(points[0]["customdata"][0])
+
+
+main()
