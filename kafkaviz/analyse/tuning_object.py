@@ -135,7 +135,8 @@ def _limits(case: Case, whole: Recommendation) -> dict:
         "binding": one.binding, "segment_bytes": one.segment_bytes, "offset_full_bytes": one.offset_full_bytes,
         "time_full_bytes": one.time_full_bytes, "safe_index_bytes": one.safe_index_bytes,
     }  # fmt: skip
-    footprint = tuning.footprint_at(case.measured, case.today, whole.value)
+    files = dict(zip(("apparent_bytes", "allocated_bytes"), case.index_files or (None, None), strict=True))
+    footprint = tuning.footprint_at(case.measured, case.today, whole.value) | files
     tiered = tuning.tiered(whole.today, whole.proposed, case.measured, case.today) if case.today.is_tiered else None
     return {"limits": told, "footprint": footprint, "tiered": tiered}
 

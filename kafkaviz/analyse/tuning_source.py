@@ -50,7 +50,8 @@ Chunks = Callable[[], Iterable[Chunk]]
 class Case:
     """One topic, or what was given of it, or a workload.
 
-    held: the entries that both indexes hold on disk, None where there are none to hold a replay against. logs: for a what-if replay,
+    held: the entries that both indexes hold on disk, None where there are none to hold a replay against. index_files: the bytes that the
+    index files look long, and that the disk gave them; None of a workload. logs: for a what-if replay,
     each log's appends without payload and its first offset; None where a .log was given alone.
     """
 
@@ -58,6 +59,7 @@ class Case:
     today: Today
     measured: Measured
     held: tuple[int, int] | None = None
+    index_files: tuple[int, int] | None = None
     logs: tuple[tuple[Chunks, int], ...] | None = None
     is_leader: bool = True
 
@@ -103,7 +105,9 @@ class Source:
         measured = joined([case.measured for case in self.cases])
         partitions = sum(case.today.partitions for case in self.cases)
         config = replace(self.cases[0].today.config, index_interval_bytes=int(self.default.value))
-        return Case(self.name, Today(int(self.default.value), self.default.source, config, partitions=partitions), measured)
+        today = Today(int(self.default.value), self.default.source, config, partitions=partitions)
+        apparent, allocated = zip(*(case.index_files for case in self.cases), strict=True)
+        return Case(self.name, today, measured, index_files=(sum(apparent), sum(allocated)))
 
 
 def open_source(
@@ -128,13 +132,16 @@ def open_source(
 
 
 def _topic(path: Path) -> tuple[Path, str | None]:
-    """(the broker directory, the topic) of BROKER/TOPIC, which is no directory itself; else (the path, None)."""
+    """(the broker directory, the topic) of BROKER/TOPIC, which is no directory itself; else (the path, None), unpacked if it lies in
+    an archive."""
     path = file.absolute(path)
     if path.exists() or not path.parent.exists() or archive.is_archive(path):
         return path, None
     root = archive.opened(path.parent) if archive.is_archive(path.parent) else path.parent
     parsed = [names.parse_directory(one.name) for one in root.iterdir()] if root.is_dir() else []
-    return (path.parent, path.name) if any(one and one.topic == path.name for one in parsed) else (path, None)
+    if any(one and one.topic == path.name for one in parsed):
+        return path.parent, path.name
+    return root / path.name if (root / path.name).exists() else path, None
 
 
 def _is_one(path: Path) -> bool:
@@ -217,7 +224,14 @@ def _case(
     is_tiered = bool(values.get("remote.storage.enable"))
     today = Today(interval, source, config, topic, len(logs), is_tiered, is_coarse, inferred=tuple(sorted(limits)))
     total = None if held is None else (sum(one for one, _ in held), sum(one for _, one in held))
-    return Case(name, today, gathering.measured(), total, tuple(_replayable(partition, of) for partition, _ in logs))
+    logs_again = tuple(_replayable(partition, of) for partition, _ in logs)
+    return Case(name, today, gathering.measured(), total, _index_files(logs), logs_again)
+
+
+def _index_files(logs: Sequence[tuple[Partition, list[Segment]]]) -> tuple[int, int]:
+    """(apparent bytes, allocated bytes) of every .index and .timeindex."""
+    files = [one for _, segments in logs for segment in segments for one in (segment.index, segment.timeindex) if one]
+    return sum(one.size_bytes for one in files), sum(one.allocated_bytes for one in files)
 
 
 def _replayable(partition: Partition, of: Profile) -> tuple[Chunks, int]:
@@ -243,16 +257,25 @@ def _interval(logs: Sequence[tuple[Partition, list[Segment]]], settings: Setting
 
 
 def _limits(logs: Sequence[tuple[Partition, list[Segment]]]) -> dict[str, Value]:
-    """What the rolls of a topic's first partition that has any say of segment.bytes, segment.ms and segment.index.bytes."""
+    """What rolls say of segment.bytes, segment.ms and segment.index.bytes, of the first partition that tells; and what the length of an
+    active segment's index says, as long as a crash left it untrimmed."""
+    found: dict[str, Value] = {}
     for partition, segments in logs:
         try:
             facts = [rolled.glance(one) for one in partition.live] if len(segments) == len(partition.live) > 1 else []
+            told = inferred_limits(facts, roll_reasons(facts)) if facts else {}
+            room = _room(segments[-1])
         except KafkavizError:
             continue
-        found = inferred_limits(facts, roll_reasons(facts)) if facts else {}
-        if found:
-            return {name: one.value for name, one in found.items()}
-    return {}
+        found = {name: one.value for name, one in told.items()} | found
+        found |= {"segment.index.bytes": room} if room else {}
+    return found
+
+
+def _room(segment: Segment) -> int | None:
+    """The length of an index that was made as long as it may grow, None of one that was trimmed."""
+    is_untrimmed = segment.index and segment.timeindex and segment.offset_slots.unwritten and segment.time_slots.unwritten
+    return max(segment.index.size_bytes, segment.timeindex.size_bytes) if is_untrimmed else None
 
 
 def _evidence(logs: Sequence[tuple[Partition, list[Segment]]]) -> IntervalEvidence:

@@ -198,6 +198,15 @@ def limit_words(one: Limits) -> str:
     return f"a segment is full by {first}; segment.index.bytes from {one.safe_index_bytes} on is never the limit"
 
 
+def footprint_words(one: Mapping[str, int], index_files: tuple[int, int] | None) -> str:
+    """Files, maps and what is preallocated. one: tuning.footprint_at."""
+    told = f"{one['files']} files; {one['maps']} maps if every segment is loaded, {one['maps_left']} are left of vm.max_map_count"
+    active = f"active segments' indexes look {units.size(one['preallocated_bytes'])} long while a broker runs"
+    if index_files is None:
+        return f"{told}; {active}"
+    return f"{told}; index files look {units.size(index_files[0])} long here and take {units.size(index_files[1])}; {active}"
+
+
 def price_words(at: At) -> str:
     """What the interval says that index bytes are worth."""
     return f"{SETTING} = {at.interval_bytes} prices 1 MB of index a GiB of log at {us(at.price_us)} of a mean lookup"

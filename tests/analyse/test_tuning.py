@@ -199,7 +199,7 @@ def test_an_index_of_whole_appends_is_kept():
 
 
 def test_which_limit_binds_at_every_index_size():
-    """A row a size, a column an interval: at 10 MiB the time index is full first where each batch of 1000 B is indexed, else the segment."""
+    """A row a size, a column an interval: at 10 MiB the time index is full first where each batch of 1000 B is indexed."""
     found = tuning.binding_map(measured(1000), today(), [64 << 10, 10 << 20])
     assert found.shape == (2, len(INTERVALS))
     size, time = REASONS.index("size"), REASONS.index("time-index-full")

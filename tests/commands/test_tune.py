@@ -11,6 +11,7 @@ import pytest
 from kafkaviz.__main__ import main
 from kafkaviz.analyse import calibration, sweep
 
+SAMPLES = Path(__file__).parents[2] / "sample_data"
 WORKLOAD = """
 topic = "orders"
 [[phase]]
@@ -100,6 +101,22 @@ def test_a_broker_tells_each_topic(clean, capsys):
     assert found["metadata_left_out"] and "__cluster_metadata" not in topics
     assert topics["sparse-index"]["index.interval.bytes"] == 65_536
     assert found["source"]["batches"] == sum(one["batches"] for one in found["topics"])
+
+
+def test_what_is_preallocated_is_told_apart_from_what_is_taken(killed, clean, capsys):
+    """A killed broker's indexes are as long as its segment.index.bytes, and take little; those of a clean stop are trimmed."""
+    dirty, trimmed = (tuned(capsys, broker / "append-time-0")["footprint"] for broker in (killed, clean))
+    assert dirty["apparent_bytes"] == dirty["preallocated_bytes"] == 65_536 + 65_532
+    assert dirty["allocated_bytes"] < 20_000
+    assert trimmed["apparent_bytes"] < 4096 and trimmed["preallocated_bytes"] == 10_485_760 + 10_485_756
+    assert (dirty["files"], dirty["maps"], dirty["maps_left"]) == (3, 2, 65_530 - 1000 - 2)
+
+
+def test_a_partition_in_an_archive(capsys):
+    """And a topic of one."""
+    archive = SAMPLES / "kafka-4.3.1-killed-selection.tar.gz"
+    assert tuned(capsys, archive / "weblogs-0")["source"]["kind"] == "partition"
+    assert tuned(capsys, archive / "weblogs")["source"]["kind"] == "topic"
 
 
 def test_what_if(capsys):
