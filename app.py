@@ -10,7 +10,7 @@ from kafkaviz import units
 from kafkaviz.analyse import overview as table
 from kafkaviz.analyse.overview import Overview, Row
 from kafkaviz.figures import map_rows
-from kafkaviz.figures.map_rows import AT_ONCE, DENSEST, LARGEST, ORDERS
+from kafkaviz.figures.map_rows import AT_ONCE, LARGEST, ORDERS
 from kafkaviz.ui import cache, faults, partition_table, parts, pick, state, upload, work
 from kafkaviz.ui.cache import Listed
 from kafkaviz.ui.components import art
@@ -114,8 +114,9 @@ def doors(place: Place, known: Overview) -> None:
         segment_link("Learn", place, telling)
     with door(inspect, "Inspect", "Open a segment, down to its bytes"):
         segment_link("Inspect", place, largest)
-    with door(tune, "Tune", "Where is the index dense or sparse?"):
-        st.button("Tune", type="tertiary", key="kv_tune", on_click=by_density)
+    with door(tune, "Tune", "What would another interval cost here?"):
+        whole = state.address(place.directory) | {state.TUNING_OF: state.WHOLE_BROKER}
+        st.page_link(pages()["Tuning"].script, label="Tune", query_params=whole)
 
 
 @contextmanager
@@ -134,11 +135,6 @@ def segment_link(label: str, place: Place, target: tuple[str, int] | None) -> No
     st.page_link(script, label=label, query_params=state.address(place.directory, *(target or ())))
 
 
-def by_density() -> None:
-    """Shows the densest topic-partitions first; a link to this page would not move its bound widget's address."""
-    st.session_state[state.ORDER], st.session_state[state.ORDERED] = DENSEST, True
-
-
 def segment_map(place: Place, here: Listed, known: Overview) -> None:
     """The map; a click on a bar opens that segment."""
     with st.container(key="kv_fig_map"):
@@ -148,9 +144,8 @@ def segment_map(place: Place, here: Listed, known: Overview) -> None:
             st.container(horizontal=True, key="kv_map_foot"),
         )
         words = head.container()
-        default = None if st.session_state.pop(state.ORDERED, False) else LARGEST  # Streamlit takes no default beside a value that was set
         order = head.segmented_control(
-            "Order", ORDERS, default=default, required=True, label_visibility="collapsed", key=state.ORDER, bind="query-params"
+            "Order", ORDERS, default=LARGEST, required=True, label_visibility="collapsed", key=state.ORDER, bind="query-params"
         )
         foot.html(parts.key([*KEY, *((kind, kind) for kind in ("cleaned", "swap") if known.count(kind))]))
         drawn = cache.broker_map(here, order or LARGEST, pages_of_rows(foot, len(known.partitions)), st.context.theme.type or "light")

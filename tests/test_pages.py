@@ -118,13 +118,17 @@ def test_the_strip_is_gone_when_all_is_read(small, starts):
 
 
 def test_the_order_is_in_the_address(small):
-    """A link brings back the order of its reader; the Tune door sets it."""
+    """A link brings back the order of its reader."""
     at = page(cache.samples()[0], order="By name")
     first = figure(at)["layout"]["annotations"][0]["text"]
     assert first == "__cluster_metadata-0"
-    button(at, "Tune").click().run()
-    assert figure(at)["layout"]["annotations"][0]["text"] == "tiny-index-0"
-    assert asked(at, "order") == "By density"
+    assert asked(at, "order") == "By name"
+
+
+def test_the_tune_door_leads_to_the_whole_broker(small):
+    """The page Tuning, of this directory, all its topics together."""
+    doors = {one.proto.label: one.proto for one in page(small).get("page_link")}
+    assert doors["Tune"].page == "tuning" and "tune=Whole+broker" in doors["Tune"].query_string
 
 
 def test_many_topic_partitions_have_pages(tmp_path):

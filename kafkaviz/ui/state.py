@@ -36,6 +36,7 @@ SETTING = {  # Rolls: a topic's settings, each a slider
 }  # fmt: skip
 STORY = "story"  # Rolls: which log grows in the stepper
 TUNING_OF, CONSIDERED = "tune", "consider"  # Tuning: what is tuned, and the interval that is held against today's
+WHOLE_BROKER = "Whole broker"  # as a value of TUNING_OF
 P99, COLD_P99, FETCHES, CORES, SHARE = "p99", "cold_p99", "fetches", "cores", "share"  # Tuning: the budgets
 STORAGE, READS_AS, TIERED = "storage", "reads", "tiered"  # Tuning: where cold reads go, as which release, whether a topic is tiered
 IF = {"segment.bytes": "if_size", "segment.ms": "if_age", "segment.index.bytes": "if_room"}  # Tuning: other settings to replay with
@@ -52,7 +53,6 @@ DIALOG = "kv_dialog"  # the open dialog, what it started with, and the page and 
 ASKED_TO_OPEN = "kv_asked_to_open"  # Broker: the path that was typed, in this run
 OPENED = "kv_opened"  # Broker: how many were, so that each field is a new one
 PLACE = "kv_place"  # the topic-partition, segment and pin that were looked at last, as address parameters with their directory
-ORDERED = "kv_ordered"  # Broker: ORDER was set by a button in this run
 WORKED = "kv_worked"  # directories whose ingest this session has watched: the strip keeps its place when it is done
 SLIDER = "kv_slider"  # Lookup: where the slider of the target stands
 ASKED = "kv_asked"  # Lookup: the source and the kind of target that TARGET was chosen for

@@ -22,7 +22,7 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.simulate import workload
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.ui import rolls
+from kafkaviz.ui import rolls, state
 from kafkaviz.ui.cache import Listed
 from kafkaviz.units import legible
 
@@ -30,7 +30,7 @@ KEPT = 24
 READINGS = 12  # that are kept, the newest
 PATIENCE_S = 2.5  # that a page waits for a reading before it shows how far it is
 AT_ONCE_BYTES = 256 << 20  # of .log that is written once more without being asked for
-BROKER, WORKLOAD = "Whole broker", "Workload"
+BROKER, WORKLOAD = state.WHOLE_BROKER, "Workload"
 OWN = "Your own"
 ANY, AS_FOUND, CALIBRATED = "any", "as the directory tells", "calibrated"
 P99_US = {
