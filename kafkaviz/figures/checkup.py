@@ -154,7 +154,7 @@ def _headline_of(step: Step) -> str:
         "log-corrupt": f"the log of {where} cannot be read",
         "meta-properties": "its meta.properties cannot be used",
         "bootstrap": "its bootstrap.checkpoint cannot be read",
-        "quorum-state": "its quorum-state cannot be read",
+        "quorum-state-bad": "its quorum-state cannot be read",
         "snapshot-corrupt": "its newest snapshot of the cluster's metadata is damaged",
     }
     return words.get(step.cause, f"{where} cannot be loaded")

@@ -138,7 +138,7 @@ def _quorum(data: bytes) -> Iterator[Step]:
     found = quorum_fault(data)
     if found:
         why = f"{QUORUM_FILE} cannot be read ({found[0]}), which ends the start"
-        yield _fail("quorum-state", QUORUM_FILE, why, found[1], way_outs.QUORUM_STATE)
+        yield _fail("quorum-state-bad", QUORUM_FILE, why, found[1], way_outs.QUORUM_STATE)
 
 
 def _fail(cause: str, name: str, why: str, raised: Raised | None, way_out: str) -> Step:

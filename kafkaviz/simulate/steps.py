@@ -69,7 +69,7 @@ CAUSES = {
     "partition-metadata-bad": "partition.metadata cannot be read",
     "meta-properties": "meta.properties is missing, or says nothing that Kafka takes",
     "bootstrap": "bootstrap.checkpoint cannot be read",
-    "quorum-state": "the state of the metadata quorum cannot be read",
+    "quorum-state-bad": "the state of the metadata quorum cannot be read",
     "snapshot-corrupt": "the newest snapshot of the cluster's metadata cannot be read",
     "log-corrupt": "a .log whose end cannot be read",
     "exception": "any other exception",
