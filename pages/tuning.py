@@ -1,6 +1,7 @@
 """Tuning: what another interval would have cost this log."""
 
 import json
+import math
 from dataclasses import replace
 
 import streamlit as st
@@ -20,7 +21,7 @@ from kafkaviz.ui.pick import Place
 from kafkaviz.ui.tables import csv_of, download, mode, table
 from kafkaviz.ui.tuning_sections import Shown, adopt, called, sections, verdict
 
-NAME_CHARACTERS = 16
+NAME_CHARACTERS = 20
 
 
 def main() -> None:
@@ -60,25 +61,22 @@ def whole(place: Place) -> None:
 
 def page(place: Place, kind: str, name: str, label: str, choices: dict, of: lab.Wanted, source: Source, head, controls) -> None:
     """All of it, of what was measured."""
+    if not any(case.measured.parts.batches for case in source.cases):
+        first_words(head, controls, choices, label, place)
+        with parts.empty("tuning", "No batch, no lookup", f"The log of {label} is empty: there is nothing to tune."):
+            pass
+        return
     curves, side = st.columns((1, 0.4594), gap=20)
     with side, st.container(key="kv_verdict_side", gap=16):
         slot = st.container()
         budgets, storage, is_tiered = more(source)
     costs = lab.costs(source, storage)
     answer = lab.answer(of.key, budgets_now(budgets), costs, is_tiered, source)
-    config, told = lab.config_of(place.listed, kind, name, answer.case.today)
-    shown = Shown(place, kind, name, label, of.key, source, answer, budgets_now(budgets), costs, is_tiered, config, told)
+    shown = Shown(place, kind, name, label, of.key, source, answer, budgets_now(budgets), costs, is_tiered)
     with head:
         title(shown)
     with controls:
         segmented(choices, label, place)
-        if answer.whole is None:
-            budget()
-    if answer.whole is None:
-        with curves:
-            empty(shown)
-        return
-    with controls:
         shown = replace(shown, chosen=interval(shown))
         budget()
         st.button("Today", icon=":material/replay:", key="kv_today", on_click=today_again, args=(shown.today.interval_bytes,))
@@ -187,16 +185,23 @@ def progress(reading: lab.Reading) -> None:
     """How far the measuring is; the page is drawn when it has ended."""
     if reading.wait(0):
         st.rerun()
-    done, total, now = reading.progress
+    done, total, now, seconds = reading.progress
     share = done / total if total else 0.0
     told = f"{units.size(done)} of {units.size(total)} of .log measured" if total else "The workload is being written"
     with st.container(horizontal=True, key="kv_strip_tuning", vertical_alignment="center"):
         bar = f'<div class="kv-prog"><i style="width:{100 * share:.0f}%"></i></div>' if total else ""
         st.html(
             f'<div class="kv-work" role="status">{parts.icon("bolt", True)}<span>{told}</span>{bar}'
-            f'<span class="kv-fnt">{parts.escape(now)}</span></div>'
+            f'<span class="kv-fnt">{parts.escape(speed(done, total, seconds) or now)}</span></div>'
         )
         st.button("Cancel", type="tertiary", key="kv_tuning_cancel", on_click=reading.cancel)
+
+
+def speed(done: int, total: int, seconds: float) -> str:
+    """How fast, and how long still; nothing before the first .log is done."""
+    if not done:
+        return ""
+    return f"{units.rate(done / seconds)}, about {units.duration(1000 * math.ceil((total - done) * seconds / done))}"
 
 
 def cannot(reading: lab.Reading, place: Place) -> None:
@@ -211,12 +216,6 @@ def cannot(reading: lab.Reading, place: Place) -> None:
         )
 
 
-def empty(shown: Shown) -> None:
-    """A log without a batch."""
-    with parts.empty("tuning", "No batch, no lookup", f"The log of {units.legible(shown.label)} is empty: there is nothing to tune."):
-        pass
-
-
 # ---- title and controls
 
 
@@ -224,10 +223,9 @@ def title(shown: Shown) -> None:
     """What is tuned, in figures."""
     with st.container(width="stretch"):
         parts.title("Tuning", lead(shown), gap=0)
-    if shown.answer.whole:
-        data = lambda: output_json(shown)  # noqa: E731 - made when it is asked for
-        look = {"on_click": "ignore", "icon": ":material/download:", "key": "kv_tuning_json"}
-        st.download_button("Report", data, f"tuning-{shown.label.replace(' ', '-')}.json", "application/json", **look)
+    data = lambda: output_json(shown)  # noqa: E731 - made when it is asked for
+    look = {"on_click": "ignore", "icon": ":material/download:", "key": "kv_tuning_json"}
+    st.download_button("Report", data, f"tuning-{shown.label.replace(' ', '-')}.json", "application/json", **look)
 
 
 def output_json(shown: Shown) -> str:
@@ -242,8 +240,6 @@ def lead(shown: Shown) -> str:
     measured = shown.case.measured
     sums = measured.parts
     of = called(shown)
-    if not sums.batches:
-        return f"What each interval would have cost on {of}: it holds no batch."
     sizes = [one["size_bytes"] for one in measured.sizes if len(one)]
     least, most = min(int(one.min()) for one in sizes), max(int(one.max()) for one in sizes)
     of_bytes = f"of {units.group(least)} B" if least == most else f"of {units.group(least)} to {units.group(most)} B"

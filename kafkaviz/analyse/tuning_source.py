@@ -117,7 +117,7 @@ def open_source(
     """A path, or the name of a workload that comes along; CannotOpen, RefusedSetting, or KafkavizError of a workload's file.
 
     version: of Kafka, instead of what the directory's traces or the workload say. typed: settings by a topic's or a broker's name, over
-    those that are found. watch: told of each log before it is read.
+    those that are found. watch: told of each .log before it is read.
     """
     typed = dict(typed or {})
     if str(given) in PRESETS or str(given).endswith(".toml"):
@@ -215,8 +215,8 @@ def _case(
     gathering = Gathering({interval, *also}, search_profile(version).scan == BASE_OFFSET, read_ahead_bytes, of.per_append)
     held: list[tuple[int, int]] | None = []
     for partition, segments in logs:
-        watch(partition.directory)
         for segment in segments:
+            watch(f"{partition.directory}/{segment.name}.log")
             gathering.add(segment.batches())
             if held is not None:
                 is_whole = segment.index and segment.timeindex

@@ -81,9 +81,7 @@ def _keep(found: Recommendation, measured: Measured, budgets: Budgets) -> str:
     every = _reason(found, "every-batch-indexed")
     words = []
     if every:
-        words.append(
-            f"{_default(every.values)} already indexes every batch: the smallest has {group(every.values['least_batch_bytes'])} B."
-        )
+        words.append(f"{_default(every.values)} already indexes every batch: the smallest has {group(measured.parts.least_batch_bytes)} B.")
     words.append(_within(found, budgets))
     topics = _reason(found, "topic-by-topic")
     if topics:

@@ -29,7 +29,7 @@ HALF = (1, 1)
 class Shown:
     """What a run of the page is about: what is tuned, its measures, the answer, and what it was asked with.
 
-    kind: "partition", "topic", "broker" or "workload". config: the settings that the log was written with. chosen: the interval held
+    kind: "partition", "topic", "broker" or "workload". chosen: the interval held
     against today's. label: how what is tuned is called.
     """
 
@@ -43,14 +43,17 @@ class Shown:
     budgets: Budgets
     costs: Costs
     is_tiered: bool
-    config: LogConfig
-    sources: dict[str, str]
     chosen: int = 0
 
     @property
     def case(self) -> Case:
         """What is measured, all of it together."""
         return self.answer.case
+
+    @property
+    def config(self) -> LogConfig:
+        """The settings that the log was written with."""
+        return self.case.today.config
 
     @property
     def today(self) -> At:
@@ -392,7 +395,7 @@ def setting(shown: Shown, name: str) -> None:
     look = {"bind": "query-params", "label_visibility": "collapsed"}
     chosen = st.select_slider(name, names, value=own, key=state.IF[name], **look) or own
     above.html(f'<div class="kv-lab kv-two"><span>{parts.escape(name)}</span><b>{parts.escape(chosen)}</b></div>')
-    source = shown.sources.get(name, "as it is set")
+    source = "inferred from the rolls" if name in shown.case.today.inferred else "as it is set"
     st.html(f'<div class="kv-fnt" style="font-size:12px">{parts.escape(f"now {own}, {source}")}</div>')
 
 
@@ -449,7 +452,7 @@ def remote(shown: Shown) -> None:
     parts.heading("With tiered storage", "" if shown.case.today.is_tiered else "if the topic had it")
     st.space(8)
     now, other = shown.today, shown.considered
-    today = replace(shown.case.today, config=shown.config)
+    today = shown.case.today
     found = tuning.tiered(now, other, shown.case.measured, today)
     names = [units.size(one.interval_bytes) for one in (now, other)]
     rows = [

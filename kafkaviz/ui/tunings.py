@@ -13,7 +13,7 @@ import streamlit as st
 
 from kafkaviz.analyse import calibration, cost_model, sweep, tuning, tuning_source, what_if
 from kafkaviz.analyse.cost_model import Costs
-from kafkaviz.analyse.tuning import Assumption, At, Budgets, Recommendation, Today
+from kafkaviz.analyse.tuning import Assumption, At, Budgets, Recommendation
 from kafkaviz.analyse.tuning_source import Case, Source
 from kafkaviz.analyse.what_if import WhatIf
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS
@@ -22,7 +22,7 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.simulate import workload
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.ui import rolls, state
+from kafkaviz.ui import state
 from kafkaviz.ui.cache import Listed
 from kafkaviz.units import legible
 
@@ -61,7 +61,7 @@ SETTINGS = {  # to replay with: the values that a slider offers
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be measured. given: as tuning_source.open_source takes it, or the text of a workload; sizes: .log bytes by directory."""
+    """What is to be measured. given: as tuning_source.open_source takes it, or the text of a workload; sizes: bytes by .log."""
 
     key: str
     given: str
@@ -105,7 +105,7 @@ def wanted(here: Listed, kind: str, name: str, version: str | None) -> Wanted:
     """A part of a broker directory."""
     broker = here.broker
     chosen = [one for one in broker.partitions if one.state == "current" and _is_meant(one, kind, name)]
-    sizes = tuple((one.directory, sum(part.log.size_bytes for part in one.live)) for one in chosen)
+    sizes = tuple((f"{one.directory}/{part.name}.log", part.log.size_bytes) for one in chosen for part in one.live)
     given = {"partition": lambda: broker.partition(name).path, "topic": lambda: broker.path / name, "broker": lambda: broker.path}[kind]()
     return Wanted(f"{here.key}|{kind}|{name}|{version}", str(given), kind, sizes, version=version)
 
@@ -149,7 +149,7 @@ class Reading:
         self.of, self.since, self.used = of, time.monotonic(), time.monotonic()
         self.source: Source | None = None
         self.fault: Exception | None = None
-        self._done_bytes, self._now, self._is_stopped = 0, "", False
+        self._sizes, self._done_bytes, self._now, self._is_stopped = dict(of.sizes), 0, "", False
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -161,11 +161,11 @@ class Reading:
         except Exception as fault:  # the thread has nobody above it: the page shows what went wrong
             self.fault = KafkavizError(f"{type(fault).__name__}: {fault}")
 
-    def _watch(self, directory: str) -> None:
+    def _watch(self, name: str) -> None:
         if self._is_stopped:
             raise Stopped
-        self._done_bytes += dict(self.of.sizes).get(self._now, 0)
-        self._now = directory
+        self._done_bytes += self._sizes.get(self._now, 0)
+        self._now = name
 
     def wait(self, patience_s: float) -> bool:
         """Whether it ended within so long."""
@@ -178,9 +178,9 @@ class Reading:
         self._is_stopped = True
 
     @property
-    def progress(self) -> tuple[int, int, str]:
-        """(bytes of .log that are done, of how many, the log that is read now)."""
-        return self._done_bytes, self.of.total_bytes, self._now
+    def progress(self) -> tuple[int, int, str, float]:
+        """(bytes of .log that are done, of how many, the .log that is read now, seconds so far)."""
+        return self._done_bytes, self.of.total_bytes, self._now, time.monotonic() - self.since
 
 
 def _opened(of: Wanted, watch: Callable[[str], None]) -> Source:
@@ -281,18 +281,6 @@ def viewed(key: tuple, _view: Callable) -> object:
 
 
 # ---- the log once more
-
-
-def config_of(here: Listed | None, kind: str, name: str, today: Today) -> tuple[LogConfig, dict[str, str]]:
-    """(the settings that the log was written with, where those that its rolls tell are from). A default that a roll contradicts is none."""
-    if kind != "partition" or here is None:
-        return today.config, {}
-    try:
-        found = rolls.real(here, name)
-    except KafkavizError:
-        return today.config, {}
-    config = replace(found.lanes.config, index_interval_bytes=today.config.index_interval_bytes)
-    return config, {one: source for one, source in found.sources.items() if source.startswith("inferred") and one != tuning.SETTING}
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
