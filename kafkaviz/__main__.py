@@ -11,7 +11,7 @@ from kafkaviz.commands.printing import output
 from kafkaviz.errors import KafkavizError
 
 # Each is a module of kafkaviz.commands that imports only argparse at its top: `kafkaviz --help` reads them all.
-COMMANDS = ("app", "calibrate", "check", "dump", "ingest", "lookup", "rebuild", "simulate", "tune", "warm")
+COMMANDS = ("app", "calibrate", "check", "dump", "ingest", "lookup", "rebuild", "report", "simulate", "tune", "warm")
 USAGE_OR_INPUT = 2
 NO_READER = 128 + 13  # as a shell tells of SIGPIPE
 
