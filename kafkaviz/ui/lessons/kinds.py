@@ -106,7 +106,10 @@ KINDS = MappingProxyType({
     "rolls": _figure("a simulated log as it fills, and why each segment ended", WRITTEN, wide=True, others=Key(whole)),
     "limits": _figure("which limit ends a segment first, by throughput", WRITTEN, wide=True, others=Key(whole)),
     "findings": _figure("what is wrong in a real directory, and what Kafka does", {**REAL, "code": Key(name, many=True)}, wide=True),
-    "sweep": _figure("what other index intervals would have cost a real log", {**REAL, "offsets": Key(places, default=())}, wide=True),
+    "tuning": _figure("which headers and which index bytes each interval costs a real topic-partition, and what to set", {
+        **REAL, "considered": Key(natural, default=16384),
+    }, wide=True),
+    "sweep": _figure("what other index intervals would have cost a real log", {**REAL, "offset": Key(natural)}, wide=True),
     "predict": Kind("a question to answer before going on", MappingProxyType({
         "ask": Key(needed=True), "choice": Key(many=True), "right": Key(needed=True), "reveal": Key(needed=True),
     })),

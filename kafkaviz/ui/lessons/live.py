@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+import numpy as np
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analyse import pin, sweep
+from kafkaviz.analyse import cost_model, pin, sweep, tuning, tuning_source, tuning_words
 from kafkaviz.analyse.anatomy import Anatomy
-from kafkaviz.errors import CannotOpen
 from kafkaviz.figures import growth as growth_figure
 from kafkaviz.figures import limit_curves, lookup_lanes, page_faults, roll_timeline, segment_bytes, segment_tables, stepper, tail_pages
+from kafkaviz.figures import tuning_curve as curve
 from kafkaviz.figures import why_offset as why_figure
 from kafkaviz.figures.segment_tables import Chosen
 from kafkaviz.figures.stepper import Made
@@ -204,7 +205,7 @@ def _bytes_view(made: tuple, block: Block, key: str) -> tuple[segment_bytes.Byte
 
 def _draw_bytes(made: tuple, block: Block, key: str) -> None:
     shown, of = _bytes_view(made, block, key)
-    with st.container(key=f"kv_fig_{key}"):
+    with st.container(gap=10):
         parts.figure_head(_name(made[0], block), say("workshop.bytes_below"))
         st.html(parts.key((f"byte-{kind}", words) for kind, words in segment_bytes.legend(shown)))
         bytes_door.bytes_view(segment_bytes.message(shown, of), key=key)
@@ -443,15 +444,71 @@ def _swept(key: str, _anatomy: Anatomy) -> object:
 
 def _draw_sweep(made: tuple, block: Block, key: str) -> None:
     here, found = made
-    heads = [say(f"workshop.{name}") for name in ("interval", "offset_entries", "index_bytes", "headers_mean", "headers_p99")]
-    rows = [
-        (units.group(int(one["interval_bytes"])), units.group(int(one["entries"])), units.group(int(one["index_bytes"])),
-         f"{one['headers_mean']:.1f}", units.group(int(one["headers_p99"])))
-        for one in found
-    ]  # fmt: skip
     parts.figure_head(f"{here.partition.directory}/{here.segment.name}.log, {block['data']}", say("workshop.sweep_below"))
     st.space(8)
-    rows_of(heads, rows, "rrrrr", 1 + INTERVALS.index(4096) - 1)
+    rows_of(_sweep_heads(), map(_sweep_row, found), "rrrrr", INTERVALS.index(4096))
+
+
+def _sweep_heads() -> list[str]:
+    return [say(f"workshop.{name}") for name in ("interval", "offset_entries", "index_bytes", "headers_mean", "headers_p99")]
+
+
+def _sweep_row(one: np.void) -> tuple[str, ...]:
+    names = ("interval_bytes", "entries", "index_bytes", "headers_p99")
+    interval, entries, index_bytes, p99 = (units.group(int(one[name])) for name in names)
+    return interval, entries, index_bytes, f"{one['headers_mean']:.1f}", p99
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What tuning says of a topic-partition: a view of its curves, each swept interval, the recommendation in one line."""
+
+    place: Place
+    view: curve.TuningCurveView
+    every: tuple
+    verdict: str
+    today_bytes: int
+
+
+def _make_tuning(block: Block) -> Tuned:
+    here = place(block)
+    return _tuned(f"{here.listed.key} {here.partition.directory}", block["considered"], here)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _tuned(key: str, considered: int, _here: Place) -> Tuned:
+    source = tuning_source.open_source(_here.partition.path)
+    case, budgets, prices = source.whole, tuning.Budgets(), cost_model.costs(source.by_base_offset)
+    every, today = tuning.every(case.measured, prices, budgets), case.today.interval_bytes
+    if considered not in {one.interval_bytes for one in every}:
+        raise NoValue(f"considered: one of the intervals that are swept, such as 1024 or 16384, not {considered}")
+    view = curve.view(every, today, considered, case.measured.log_bytes, case.measured.parts.least_batch_bytes, budgets, prices)
+    found = tuning.recommend(case.measured, case.today, budgets, prices)
+    return Tuned(_here, view, every, tuning_words.headline(found) if found else "", today)
+
+
+def _draw_tuning(made: Tuned, block: Block, key: str) -> None:
+    below = (curve.BELOW_HEADERS, curve.BELOW_BYTES)
+    drawn = (curve.headers_figure, curve.bytes_figure)
+    columns = st.columns((0.5, 0.5), gap=20)
+    for number, (column, title, words, figure) in enumerate(zip(columns, made.view.titles, below, drawn, strict=True)):
+        with column, st.container(key=f"kv_fig_{key}_{number}"):
+            parts.figure_head(title, words)
+            chart(figure(made.view, mode()), f"{key}_{number}", f"{title}. {words}")
+    if made.verdict:
+        st.html(f'<p class="kv-sm">{escape(made.place.partition.directory)}, {escape(block["data"])}: <b>{escape(made.verdict)}</b></p>')
+
+
+def _tuning_on_paper(made: Tuned, block: Block, key: str) -> None:
+    parts.figure_head(f"{made.place.partition.directory}, {block['data']}", say("workshop.sweep_below"))
+    shown = [one for one in made.every if one.interval_bytes in INTERVALS]
+    marked = next((place for place, one in enumerate(shown) if one.interval_bytes == made.today_bytes), None)
+    rows_of(_sweep_heads(), [_sweep_row(one.row) for one in shown], "rrrrr", marked)
+
+
+def _to_tuning(block: Block) -> tuple[str, dict[str, str]]:
+    here = place(block)
+    return "Tuning", state.address(here.directory, here.partition.directory)
 
 
 # ---- small parts
@@ -501,7 +558,8 @@ LIVE = {
     "rolls": Live(simulated, _draw_rolls, _rolls_on_paper, _to_rolls),
     "limits": Live(simulated, _draw_limits, _limits_on_paper, _to_rolls),
     "findings": Live(_make_findings, _draw_findings, None, _to_health),
+    "tuning": Live(_make_tuning, _draw_tuning, _tuning_on_paper, _to_tuning),
     "sweep": Live(_make_sweep, _draw_sweep, None, _to_segment),
 }  # fmt: skip
 
-__all__ = ["LIVE", "CannotOpen", "Live", "growth_of", "place", "rows_of", "simulated"]
+__all__ = ["LIVE", "Live", "draw_entries", "growth_of", "place", "rows_of", "simulated"]
