@@ -103,7 +103,7 @@ def test_the_recorded_loads_cover_what_a_load_can_do(clean, damaged):
     brokers = {"clean": clean, "damaged": damaged}
     causes = {step.cause for line in RECORDED for step in loading(line, brokers[line["source"][0]]).run()}
     by_broker = {"metadata-log", "directory-deleted", "directory-stray", "directory-name", "directory-twice", "becomes-stray"}
-    own_files = {"meta-properties", "bootstrap", "quorum-state", "snapshot-corrupt"}
+    own_files = {"meta-properties", "bootstrap", "quorum-state-bad", "snapshot-corrupt"}
     assert CAUSES.keys() - causes <= by_broker | own_files | {"exception"}
     assert {"error" in line for line in RECORDED} == {True, False}
 
@@ -125,5 +125,5 @@ def test_a_quorum_state_that_ends_the_start(data, error):
     """What FileQuorumStateStore of 4.3.1 threw for these bytes; a node without a metadata log has none to read."""
     properties = b"version=1\nnode.id=1\ncluster.id=abc\n"
     (step,) = own_steps(OwnFiles(properties, None, True, data), profile((4, 3, 1)))
-    assert (step.action, step.cause, step.error) == ("fail", "quorum-state", error) and step.way_out
+    assert (step.action, step.cause, step.error) == ("fail", "quorum-state-bad", error) and step.way_out
     assert own_steps(OwnFiles(properties, None, False, data), profile((4, 3, 1))) == ()
