@@ -72,7 +72,7 @@ QUESTIONS = (
         "fill",
         lambda rows: f"{count(len(rows), 'topic-partition')} {'closes' if len(rows) == 1 else 'close'} small segments; "
         f"{partition(rows[0])} at {share(rows[0]['fill'], 1)} of the largest",
-        "Mean size of closed segments, as a share of the largest closed one here; the number counts segments",
+        "Mean size of closed segments, as a share of the largest one; the number counts segments",
         lambda row: f"{share(row['fill'], 1)}, {count(row['closed'], 'segment')}, {str(row['roll_reason'] or 'unknown').replace('_', ' ')}",
     ),
     _question(

@@ -26,6 +26,7 @@ COUNTED_WITHIN_S = 3.0  # all the rows of an answer that was cut; else their num
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "4",
+    "spark.sql.codegen.wholeStage": "false",  # else all that joins one row of a cross join is held at once, and the JVM runs out of memory
     "spark.sql.runSQLOnFiles": "false",  # no SELECT * FROM parquet.`/any/file`
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",  # names of files are known: no job to look for them
 }

@@ -29,7 +29,7 @@ from kafkaviz.units import legible
 if TYPE_CHECKING:
     from kafkaviz.analyse.health import Health
     from kafkaviz.figures.broker_map import Drawn
-    from kafkaviz.pipeline.catalog import Catalog
+    from kafkaviz.pipeline.catalog import Catalog, CatalogInfo
     from kafkaviz.pipeline.job import Ingest
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
@@ -240,6 +240,13 @@ def is_fresh(here: Listed) -> bool:
     """Whether the catalog tells of the directory as it is now."""
     stamp = catalog_stamp(here.broker)
     return stamp is not None and _is_fresh(here.key, stamp, here.broker)
+
+
+def catalog_info(here: Listed) -> "CatalogInfo | None":
+    """What the directory's catalog holds; None where there is none that this version can read."""
+    stamp = catalog_stamp(here.broker)
+    read = None if stamp is None else _catalog(str(catalog_path(here.broker)), stamp)
+    return read and read.info
 
 
 def told_health(here: Listed) -> "Health | None":

@@ -68,6 +68,7 @@ KEYS = [  # the page that must exist, a heading, and its keys
     (None, "Anywhere", [("K", "go to a page, topic-partition, segment or offset"), (("?", "Esc"), "open this; close it")]),
     ("Segment", "Segment", [("[]", "segment before, segment after"), ("←→", "batch before, batch after"), ("+−", "zoom the window")]),
     ("Lookup", "Stepper", [("←→", "one step back, forward"), (("Home", "End"), "first, last step"), (("Space",), "play or pause")]),
+    ("Explore", "Explore", [(("Ctrl", "Enter"), "run the query")]),
     ("Workshop", "Workshop", [(("N", "B"), "next step, step before"), ("1234", "answer A, B, C, D")]),
     (None, "Go to", [("↑↓", "entry before, entry after"), (("Enter",), "open it")]),
 ]

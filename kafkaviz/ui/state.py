@@ -42,6 +42,7 @@ STORAGE, READS_AS, TIERED = "storage", "reads", "tiered"  # Tuning: where cold r
 IF = {"segment.bytes": "if_size", "segment.ms": "if_age", "segment.index.bytes": "if_room"}  # Tuning: other settings to replay with
 FILTER = "filter"  # Broker: what the names in the table of topic-partitions have in them
 ROWS = "rows"  # Broker: which sixty of the map's rows are shown, from 1
+QUESTION, SQL, DRAWN = "ask", "sql", "draw"  # Explore: which of its questions, or the query that was typed; the column that is drawn
 LESSON, PART = "lesson", "at"  # Workshop: which lesson, and which of its steps, from 1
 ANSWERS, GIVEN = "answers", "given"  # Workshop: what was answered, key-is-last.2b three-files.3x; what is typed into this step's exercise
 NOTES, PAPER = "notes", "paper"  # Workshop: the teacher's notes are shown; the whole lesson, to be printed
@@ -60,6 +61,7 @@ RUN, BEFORE, PINNED = "kv_run", "kv_before", "kv_pinned"  # Rolls: what the last
 ROLLS_ON_DISK = "kv_rolls_on_disk"  # Rolls: a topic-partition was looked at last, not a simulated log
 OWN_TUNED = "kv_own_tuned"  # Tuning: the workload that somebody wrote
 OWN_TEXT = "kv_own_text"  # Rolls: the workload that somebody wrote
+ASKING = "kv_asking"  # Explore: the query that was looked at last, and its directory
 SPOKEN = "kv_spoken"  # the language that was chosen last
 REMEMBERED = "kv_remembered"  # the directory this session put into the list of recent ones
 
