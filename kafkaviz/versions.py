@@ -1,8 +1,10 @@
-"""Kafka's releases, and which of them first left which trace on disk."""
+"""Kafka's releases, what each does differently with a log, and which of them first left which trace on disk."""
+
+from dataclasses import dataclass
 
 from kafkaviz.errors import KafkavizError
 
-Release = tuple[int, int]
+Release = tuple[int, ...]
 
 NEWEST = "4.3.1"  # kafkaviz is held against directories and classes of it
 NEWEST_RELEASE = tuple(map(int, NEWEST.split(".")))
@@ -12,6 +14,50 @@ KNOWN: tuple[Release, ...] = (  # whose ways are told apart; the patches of a re
     *((4, minor) for minor in range(4)),
 )  # fmt: skip
 OFFERED = (NEWEST, "4.0", "3.9", "3.6", "3.0", "2.8", "2.2", "1.1")  # one of each behaviour that a finding tells apart
+
+
+@dataclass(frozen=True)
+class Way:
+    """Something that some releases do and others do not.
+
+    during: (first release, first release that does not any more, or None), one pair or more, the oldest first.
+    reference: of the change in Kafka.
+    """
+
+    what: str
+    during: tuple[tuple[Release, Release | None], ...]
+    reference: str = ""
+
+    def of(self, release: Release) -> bool:
+        """Whether that release does it."""
+        return any(first <= release and (before is None or release < before) for first, before in self.during)
+
+
+def _since(release: Release, what: str, reference: str = "") -> Way:
+    return Way(what, ((release, None),), reference)
+
+
+# How a log is written
+RECORD_BATCHES = _since((0, 11), "record batches of magic 2, and transactions", "KIP-98")
+TIME_INDEX = _since((0, 10, 1), "a .timeindex beside each .index", "KIP-33")
+LAST_OFFSET_KEYS = _since((2, 0), "an entry of the .index holds the last offset of what is indexed, not the first", "KAFKA-6530")
+OFFSET_RANGE_CHECKED = _since((2, 0), "an offset too far from the base offset is refused, and its segment split", "KAFKA-6264")
+ENTRY_PER_BATCH = Way(
+    "each batch of an append may get an index entry, not one the whole append", (((3, 9, 1), (4, 0)), ((4, 0, 1), None)), "KAFKA-806"
+)
+SHALLOW_TIME_OFFSETS = _since((3, 7), "a leader's time entry holds the last offset of its batch, not the record's own")
+MARKER_RAISES_EPOCH = _since((4, 0), "a transaction marker carries the next epoch of its producer", "KIP-890")
+# How it is searched
+WARM_SEARCH = _since((2, 1), "an index search tries the warm section first", "KAFKA-6432")
+BATCH_BASE_METADATA = _since((4, 0), "a fetch tells the base offset of the batch it found, not what was asked for", "KAFKA-17803")
+DEEP_MAX_TIMESTAMP = _since((3, 8), "the record of the largest timestamp is read from its batch", "KAFKA-16310")
+BASE_OFFSET_SCAN = _since((4, 1), "a scan compares base offsets, with one read a batch and not two", "KAFKA-18989")
+# How a directory is started on
+INDEXES_TRUSTED = _since((2, 3), "offset and time indexes are not checked at the start", "KAFKA-7283")
+SWAPPED_INDEXES = _since((3, 0), "the indexes of a finished .swap segment are renamed with it, not built anew")
+BOOTSTRAP_CHECKPOINT = _since((3, 3), "a formatted directory has a bootstrap.checkpoint")
+KRAFT_ALONE = _since((4, 0), "there is no ZooKeeper", "KIP-500")
+STORAGE_IN_JAVA = _since((4, 0), "the classes of a log are Java's: its exceptions have other names, and print lists another way")
 
 # metadata.version, as MetadataVersion.featureLevel has it in 4.3.1: the first level of each release.
 METADATA_VERSION_FIRST_LEVELS: dict[Release, int] = {

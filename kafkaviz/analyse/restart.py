@@ -122,7 +122,7 @@ def stray(partition: Partition, image: Image, release: Release) -> str | None:
 
     Told of directories that hold the whole cluster's metadata alone; which broker a replica belongs to is not looked at.
     """
-    if release < (4, 0) or partition.state != "current" or partition.directory == DIRECTORY:
+    if not versions.KRAFT_ALONE.of(release) or partition.state != "current" or partition.directory == DIRECTORY:
         return None
     if not image.topic_ids or image.problems:
         return None

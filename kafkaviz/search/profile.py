@@ -7,7 +7,6 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.search.slots import PLAIN, WARM, WARM_BYTES
 
 LAST_OFFSET, BASE_OFFSET = "last_offset", "base_offset"
-FIRST_OFFSET_KEYS, LAST_OFFSET_KEYS = "first_offset", "last_offset"
 REQUESTED, BATCH_BASE = "requested", "batch_base"
 SHALLOW, DEEP = "shallow", "deep"
 
@@ -20,8 +19,7 @@ class SearchProfile:
     second read a batch, or "base_offset" from 4.1 on (KAFKA-18989). metadata_offset: of what a fetch gives back, the "requested" one,
     or from 4.0 on that of the batch found, "batch_base" (KAFKA-17803). max_timestamp: how the record with the largest timestamp is
     found: "shallow", as the offset that is remembered with it; "deep" from 3.8 on, by reading its batch (KAFKA-16310).
-    index_key: which offset of a batch the release writes into its .index, "first_offset" or from 2.0 on "last_offset" (KAFKA-6530);
-    the search is the same. warm_bytes: of the warm section; Kafka has no other, a lesson has.
+    warm_bytes: of the warm section; Kafka has no other, a lesson has.
     """
 
     version: str
@@ -29,7 +27,6 @@ class SearchProfile:
     scan: str
     metadata_offset: str
     max_timestamp: str
-    index_key: str
     warm_bytes: int = WARM_BYTES
 
     @property
@@ -50,9 +47,8 @@ def profile(version: str = versions.NEWEST, search: str | None = None) -> Search
         raise KafkavizError(f"a search is {PLAIN} or {WARM}, not {search}")
     return SearchProfile(
         version,
-        search=search or (WARM if release >= (2, 1) else PLAIN),
-        scan=BASE_OFFSET if release >= (4, 1) else LAST_OFFSET,
-        metadata_offset=BATCH_BASE if release >= (4, 0) else REQUESTED,
-        max_timestamp=DEEP if release >= (3, 8) else SHALLOW,
-        index_key=LAST_OFFSET_KEYS if release >= (2, 0) else FIRST_OFFSET_KEYS,
+        search=search or (WARM if versions.WARM_SEARCH.of(release) else PLAIN),
+        scan=BASE_OFFSET if versions.BASE_OFFSET_SCAN.of(release) else LAST_OFFSET,
+        metadata_offset=BATCH_BASE if versions.BATCH_BASE_METADATA.of(release) else REQUESTED,
+        max_timestamp=DEEP if versions.DEEP_MAX_TIMESTAMP.of(release) else SHALLOW,
     )

@@ -94,9 +94,9 @@ def profile(release: Release) -> Profile:
     """The switches of a release such as (4, 3) or (3, 9, 0)."""
     return Profile(
         release,
-        first_offset_keys=release < (2, 0),
-        per_append=release < (3, 9, 1) or (4, 0) <= release < (4, 0, 1),
-        deep_time_offsets=release < (3, 7),
-        checks_indexes=release < (2, 3),
-        swaps_indexes=release >= (3, 0),
+        first_offset_keys=not versions.LAST_OFFSET_KEYS.of(release),
+        per_append=not versions.ENTRY_PER_BATCH.of(release),
+        deep_time_offsets=not versions.SHALLOW_TIME_OFFSETS.of(release),
+        checks_indexes=not versions.INDEXES_TRUSTED.of(release),
+        swaps_indexes=versions.SWAPPED_INDEXES.of(release),
     )

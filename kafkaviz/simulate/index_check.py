@@ -64,7 +64,7 @@ def _old_fault(get: Get, of: Profile) -> str | None:
         entries = layout.parse(file.content())
         if file.size_bytes % layout.ENTRY.itemsize:
             return f"{file.name}: its length is no multiple of {layout.ENTRY.itemsize}"
-        least = 1 if kind == "index" and of.release < (2, 0) else 0
+        least = 1 if kind == "index" and of.first_offset_keys else 0
         if len(entries) and entries["relative_offset"][-1] < least:
             return f"{file.name}: its last entry does not lie above the base offset"
         if kind == "timeindex" and len(entries) and entries["timestamp_ms"][-1] < entries["timestamp_ms"][0]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kafkaviz import versions
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, batch_records, checkpoint, metadata
 from kafkaviz.format.names import BOOTSTRAP, META_PROPERTIES, METADATA_TOPIC, QUORUM_STATE
@@ -22,7 +23,6 @@ RUNTIME = "java.lang.RuntimeException"
 CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
 NONE_READABLE = Raised(RUNTIME, "No readable meta.properties files found.")
 NO_CLUSTER = Raised("java.util.NoSuchElementException", "No value present")
-WITHOUT_ZOOKEEPER, WITH_BOOTSTRAP = (4, 0), (3, 3)
 ONLY_ONE = "a broker that has no other log directory does not start"
 QUORUM_FILE = f"{METADATA_TOPIC}-0/{QUORUM_STATE}"
 _NUMBER = re.compile("[+-]?[0-9]{1,10}")
@@ -40,9 +40,9 @@ class OwnFiles:
 
 def own_steps(files: OwnFiles, of: Profile) -> tuple[Step, ...]:
     """Where these files end a start; nothing where they do not."""
-    is_kraft = of.release >= WITHOUT_ZOOKEEPER or files.has_metadata_log
+    is_kraft = versions.KRAFT_ALONE.of(of.release) or files.has_metadata_log
     steps = list(_properties(files.meta_properties, is_kraft))
-    if is_kraft and of.release >= WITH_BOOTSTRAP and files.bootstrap is not None:
+    if is_kraft and versions.BOOTSTRAP_CHECKPOINT.of(of.release) and files.bootstrap is not None:
         steps += _bootstrap(files.bootstrap)
     if files.has_metadata_log and files.quorum_state is not None:
         steps += _quorum(files.quorum_state)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kafkaviz import versions
 from kafkaviz.binary import codec
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import CONTROL, HEADER_BYTES, LOG_APPEND_TIME, TRANSACTIONAL
@@ -239,7 +240,7 @@ def _producers(phase: Phase, config: LogConfig, of: Profile) -> dict[str, int]:
         "idempotent": phase.idempotent,
         "abort_threshold": threshold(phase.transactions.abort_share) if phase.transactions else 0,
         "leave_open": bool(phase.transactions and phase.transactions.leave_open),
-        "epoch_each": of.release >= (4, 0),
+        "epoch_each": versions.MARKER_RAISES_EPOCH.of(of.release),
     }
 
 

@@ -3,13 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from kafkaviz import versions
 from kafkaviz.analyse.finding import Evidence, Finding, Version, finding
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.units import group
 
-PER_BATCH = (4, 0, 1)  # from here on, and in 3.9.1 and 3.9.2, every batch may get an entry (KAFKA-806)
-SHALLOW_OFFSETS = (3, 7)  # from here on a leader too takes the last offset of the batch
-LAST_OFFSET_KEYS = (2, 0)  # KAFKA-6530
 RETENTION_MS = 7 * DAY_MS  # retention.ms unless it was set, 4.3.1
 MOST_RUNS = 10  # of one code in one file; what is more is counted, not listed
 
@@ -38,17 +36,17 @@ class Facts:
     @property
     def may_be_per_append(self) -> bool:
         """Whether an entry may stand for an append of several batches."""
-        return self.oldest_writer < PER_BATCH and self.oldest_writer not in ((3, 9, 1), (3, 9, 2))
+        return not versions.ENTRY_PER_BATCH.of(self.oldest_writer)
 
     @property
     def may_be_deep(self) -> bool:
         """Whether a time entry may name the very record that has the time."""
-        return self.oldest_writer < SHALLOW_OFFSETS
+        return not versions.SHALLOW_TIME_OFFSETS.of(self.oldest_writer)
 
     @property
     def may_have_first_keys(self) -> bool:
         """Whether keys may be first offsets."""
-        return self.oldest_writer < LAST_OFFSET_KEYS
+        return not versions.LAST_OFFSET_KEYS.of(self.oldest_writer)
 
     def found(
         self, code: str, file: str | None, message: str, evidence: Evidence, position: int | None = None, length: int | None = None,
