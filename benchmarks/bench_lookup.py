@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import row
-from kafkaviz.analyse import lookup_paths
+from kafkaviz.analyse import paths
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.search import textbook
@@ -28,13 +28,13 @@ def run() -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder) / "orders-0"
         write(directory)
-        offset, segment = BATCHES * RECORDS * 7 // 10, lookup_paths.open_log(directory, "4.3.1").segments[0]
+        offset, segment = BATCHES * RECORDS * 7 // 10, paths.open_log(directory, "4.3.1").segments[0]
         textbook.batch_of(segment, offset)  # compiles
         linear = best(lambda: textbook.batch_of(segment, offset), 3)
         what = f"lookup of {{}}, 1 GiB of {BATCH_BYTES // 1024} KB batches, every step kept and made into JSON"
         rows = []
         for name, target in (("an offset", {"offset": offset}), ("a timestamp", {"timestamp_ms": FIRST_MS + offset})):
-            found = best(lambda target=target: as_object(lookup(lookup_paths.open_log(directory, "4.3.1"), profile(), **target)), RUNS)
+            found = best(lambda target=target: as_object(lookup(paths.open_log(directory, "4.3.1"), profile(), **target)), RUNS)
             rows.append(row(what.format(name), f"{1e3 * found:.1f} ms", "all headers before it, compiled", f"{linear / found:.0f} ×"))
         command = [sys.executable, "-m", "kafkaviz", "lookup", str(directory), "--offset", str(offset), "--json"]
         whole, numpy = best(lambda: started(command), 5), best(lambda: started([sys.executable, "-c", "import numpy"]), 5)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kafkaviz import config_def
-from kafkaviz.analyse import lookup_paths, rolled
+from kafkaviz.analyse import paths, rolled
 from kafkaviz.analyse.infer import roll_reasons
 from kafkaviz.analyse.restart import Log, stored
 from kafkaviz.config_def import Release
@@ -69,7 +69,7 @@ def open_source(path: Path, release: Release, typed: Mapping[str, str]) -> Sourc
         if config_def.setting(name).name not in SETTINGS:
             raise RefusedSetting(name, text, f"the indexes depend on {' and '.join(SETTINGS)} alone")
         config_def.parse(name, text, release)
-    partition, base_offset = lookup_paths.open_segments(path)
+    partition, base_offset = paths.open_segments(path)
     if not partition.live:
         raise CannotOpen(partition.path, "holds no .log", kind="missing")
     settings = settings_around(partition, release, typed)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from kafkaviz import config_def
-from kafkaviz.analyse import lookup_paths
+from kafkaviz.analyse import paths
 from kafkaviz.analyse.infer import inferred_limits, roll_reasons
 from kafkaviz.analyse.rebuilt import Source, settings_around
 from kafkaviz.analyse.restart import Log, stored
@@ -39,7 +39,7 @@ class Replayed:
 
 def open_replayed(path: Path, release: Release) -> Replayed:
     """The log of a partition directory, or of an archive of one; CannotOpen for any other path."""
-    partition, base_offset = lookup_paths.open_segments(path)
+    partition, base_offset = paths.open_segments(path)
     if base_offset is not None:
         raise CannotOpen(path, "is a .log", "give its partition directory", kind="not-kafka")
     if not partition.live:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from kafkaviz import config_def, versions
-from kafkaviz.analyse import cold_reads, lookup_paths, rolled, sweep
+from kafkaviz.analyse import cold_reads, paths, rolled, sweep
 from kafkaviz.analyse.cold_reads import ColdReads
 from kafkaviz.analyse.cost_model import READ_AHEAD_BYTES
 from kafkaviz.analyse.infer import IntervalEvidence, inferred_limits, interval_evidence, roll_reasons
@@ -153,8 +153,8 @@ def _is_one(path: Path) -> bool:
 
 
 def _of_partition(path: Path, version: str | None, typed: dict[str, str], read_ahead_bytes: int, watch: Callable[[str], None]) -> Source:
-    partition, base_offset = lookup_paths.open_segments(path)
-    told = version or lookup_paths.version(path)
+    partition, base_offset = paths.open_segments(path)
+    told = version or paths.version(path)
     because = "it was given" if version else "by the directory's traces, or the newest that is known"
     release = versions.parse(told)
     segments = [one for one in partition.live if base_offset in (None, one.base_offset)]

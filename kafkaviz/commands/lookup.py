@@ -45,22 +45,22 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Looks up and prints the way; 0 whether Kafka has an answer or not."""
-    from kafkaviz.analyse import lookup_paths
+    from kafkaviz.analyse import paths
 
-    args.kafka_version = args.kafka_version or lookup_paths.version(args.path)
+    args.kafka_version = args.kafka_version or paths.version(args.path)
     hint = _unit_hint(args.timestamp)
     if hint:
         print(f"kafkaviz: {hint}", file=sys.stderr)
-    return (_in_index if lookup_paths.index_kind(args.path) else _in_log)(args)
+    return (_in_index if paths.index_kind(args.path) else _in_log)(args)
 
 
 def _in_log(args: argparse.Namespace) -> int:
-    from kafkaviz.analyse import lookup_paths
+    from kafkaviz.analyse import paths
     from kafkaviz.search.lookup import lookup
     from kafkaviz.search.profile import profile
 
     of = profile(args.kafka_version, args.search)
-    log = lookup_paths.open_log(args.path, args.kafka_version, args.as_is)
+    log = paths.open_log(args.path, args.kafka_version, args.as_is)
     _say_recovered(log.recovered)
     found = lookup(log, of, args.offset, args.timestamp, args.isolation)
     if args.json:
@@ -75,17 +75,17 @@ def _in_log(args: argparse.Namespace) -> int:
 
 
 def _in_index(args: argparse.Namespace) -> int:
-    from kafkaviz.analyse import lookup_paths
+    from kafkaviz.analyse import paths
     from kafkaviz.errors import KafkavizError
     from kafkaviz.search import index
     from kafkaviz.search.profile import profile
 
-    is_time = lookup_paths.index_kind(args.path) == "timeindex"
+    is_time = paths.index_kind(args.path) == "timeindex"
     target = args.timestamp if is_time else args.offset
     if not isinstance(target, int):
         raise KafkavizError(f"{args.path.name} is searched for {'a timestamp in milliseconds' if is_time else 'an offset'}")
     of = profile(args.kafka_version, args.search)
-    directory, segment = lookup_paths.open_index(args.path, args.kafka_version, args.as_is)
+    directory, segment = paths.open_index(args.path, args.kafka_version, args.as_is)
     _say_recovered([name for name in segment.recovered if name == args.path.name])
     found = (index.find_time if is_time else index.find_offset)(segment, target, of)
     answer = index.time_entry_of(found, segment) if is_time else found.entry or (segment.base_offset, 0)

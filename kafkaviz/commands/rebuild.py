@@ -51,11 +51,11 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> int:
     """Builds, writes, and says what was built."""
     from kafkaviz import versions
-    from kafkaviz.analyse import lookup_paths
+    from kafkaviz.analyse import paths
     from kafkaviz.analyse.rebuilt import open_source
     from kafkaviz.log import file
 
-    version = args.kafka_version or lookup_paths.version(args.path)
+    version = args.kafka_version or paths.version(args.path)
     release = versions.parse(version)
     source = open_source(args.path, release, dict(args.typed))
     out = file.absolute(args.out)

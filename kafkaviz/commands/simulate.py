@@ -120,9 +120,9 @@ def _replay(args: argparse.Namespace, source: "Replayed") -> "Plan":
 
 def _release(args: argparse.Namespace) -> "Release":
     from kafkaviz import versions
-    from kafkaviz.analyse import lookup_paths
+    from kafkaviz.analyse import paths
 
-    return versions.parse(args.kafka_version or lookup_paths.version(args.replay))
+    return versions.parse(args.kafka_version or paths.version(args.replay))
 
 
 @contextmanager

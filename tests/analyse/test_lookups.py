@@ -11,7 +11,7 @@ import pytest
 
 import kafkaviz as kv
 from kafkaviz import versions
-from kafkaviz.analyse import lookup_paths
+from kafkaviz.analyse import paths
 from kafkaviz.analyse.health import check
 from kafkaviz.analyse.lookups import needs_recovery, recovered_words, served
 from kafkaviz.errors import CannotOpen, KafkavizError
@@ -161,20 +161,20 @@ def test_a_partition_by_itself_is_read_as_it_is(killed, tmp_path):
 
 def test_what_a_path_may_be(clean, tmp_path):
     """A directory, a .log, files under any directory's name; nothing else."""
-    one = lookup_paths.open_log(clean / "orders-0" / "00000000000000019113.log", "4.3.1")
+    one = paths.open_log(clean / "orders-0" / "00000000000000019113.log", "4.3.1")
     assert [segment.base_offset for segment in one.segments] == [19113] and one.log_start_offset == 19113
-    assert len(lookup_paths.open_log(clean / "orders-0", "4.3.1").segments) == 3
+    assert len(paths.open_log(clean / "orders-0", "4.3.1").segments) == 3
     shutil.copytree(clean / "orders-0", tmp_path / "copied")
-    assert len(lookup_paths.open_log(tmp_path / "copied", "4.3.1").segments) == 3
+    assert len(paths.open_log(tmp_path / "copied", "4.3.1").segments) == 3
     (tmp_path / "empty-0").mkdir()
     with pytest.raises(CannotOpen, match=r"holds no \.log"):
-        lookup_paths.open_log(tmp_path / "empty-0", "4.3.1")
+        paths.open_log(tmp_path / "empty-0", "4.3.1")
     with pytest.raises(CannotOpen, match="partitions; name one of them"):
-        lookup_paths.open_log(clean, "4.3.1")
+        paths.open_log(clean, "4.3.1")
     with pytest.raises(CannotOpen, match="is no file of a segment"):
-        lookup_paths.open_log(Path(__file__), "4.3.1")
+        paths.open_log(Path(__file__), "4.3.1")
     with pytest.raises(CannotOpen, match="is not there"):
-        lookup_paths.open_log(clean / "orders-0" / "00000000000000000001.log", "4.3.1")
+        paths.open_log(clean / "orders-0" / "00000000000000000001.log", "4.3.1")
 
 
 def test_what_lies_before_damage_is_found_all_the_same(killed, tmp_path):
@@ -194,10 +194,10 @@ def test_a_path_may_lead_into_an_archive(tmp_path, clean):
         packed.add(clean / "orders-0", "kafka/orders-0")
         packed.add(clean / "meta.properties", "kafka/meta.properties")
     for path in ("orders-0", "orders-0/00000000000000000000.log"):
-        assert lookup_paths.open_log(tmp_path / "kafka.tar.gz" / path, "4.3.1").segments[0].base_offset == 0
-    assert len(lookup_paths.open_index(tmp_path / "kafka.tar.gz" / "orders-0/00000000000000000000.index", "4.3.1")[1].offset_slots) == 203
+        assert paths.open_log(tmp_path / "kafka.tar.gz" / path, "4.3.1").segments[0].base_offset == 0
+    assert len(paths.open_index(tmp_path / "kafka.tar.gz" / "orders-0/00000000000000000000.index", "4.3.1")[1].offset_slots) == 203
     with pytest.raises(CannotOpen, match=re.escape(f"{tmp_path}/kafka.tar.gz/nope-0: is not there; the archive")):
-        lookup_paths.open_log(tmp_path / "kafka.tar.gz" / "nope-0", "4.3.1")
+        paths.open_log(tmp_path / "kafka.tar.gz" / "nope-0", "4.3.1")
 
 
 def test_up_to_2_2_an_index_that_fails_its_check_is_rebuilt(clean, tmp_path):
@@ -222,7 +222,7 @@ def test_the_release_is_the_one_that_the_directory_looks_like(clean, tmp_path):
     (tmp_path / "kafka" / ".kafka_cleanshutdown").touch()
     partition = open_broker(tmp_path / "kafka" / "orders-0").partitions[0]
     assert kv.lookup(partition, offset=5000).profile.version == check(tmp_path / "kafka").version.text == "3.6"
-    assert lookup_paths.version(partition.path / f"{0:020}.index") == "3.6"
-    assert lookup_paths.version(clean / "orders-0") == versions.NEWEST == "4.3.1"
+    assert paths.version(partition.path / f"{0:020}.index") == "3.6"
+    assert paths.version(clean / "orders-0") == versions.NEWEST == "4.3.1"
     shutil.copytree(clean / "orders-0", tmp_path / "copied")
-    assert lookup_paths.version(tmp_path / "copied" / f"{0:020}.log") == versions.NEWEST
+    assert paths.version(tmp_path / "copied" / f"{0:020}.log") == versions.NEWEST

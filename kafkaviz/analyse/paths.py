@@ -1,4 +1,4 @@
-"""What a path given for a lookup means: a partition directory, one segment of it by its .log, or an index by itself."""
+"""What a path given to a command means: a broker directory, a partition directory, one segment by its .log, or an index by itself."""
 
 from dataclasses import replace
 from pathlib import Path
