@@ -78,7 +78,7 @@ def _answers(subject: Subject) -> Html:
     ]
     if subject.tuned:
         verdict = tuning.verdict_view(subject.tuned)
-        told.append((verdict.mark, "index.interval.bytes", verdict.headline, "tuning"))
+        told.append((verdict.mark, "index.interval.bytes", f"{verdict.headline}{tuning.own_words(subject.tuned)}", "tuning"))
     return tag("ul", *(_answer(*one) for one in told), class_="answers")
 
 

@@ -1,6 +1,7 @@
 """Health: what is wrong with a broker directory, with the bytes that show it, and what its next start will do."""
 
 import json
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -38,9 +39,15 @@ def head(here: Listed, health: "Health | None", asked: str) -> None:
         parts.title("Health", f"{left} Nothing here is changed by looking.", gap=0)
         choose_release(health, asked)
         if health:
-            data = lambda: as_json(health)  # noqa: E731 - the button calls it on click
-            name = f"{units.legible(here.broker.name)}-health.json"
-            st.download_button("Report", data, name, "application/json", on_click="ignore", icon=":material/download:", key="kv_report")
+            downloads(here, health, asked)
+
+
+def downloads(here: Listed, health: "Health", asked: str) -> None:
+    """The findings as JSON, and the whole report; both are made on click."""
+    name, look = units.legible(here.broker.name), {"on_click": "ignore", "icon": ":material/download:"}
+    st.download_button("JSON", lambda: as_json(health), f"{name}-health.json", "application/json", type="tertiary", key="kv_json", **look)
+    look["help"] = "One file to hand on: all that is here, the inventory and the tuning; it opens without a network"
+    st.download_button("Report", lambda: as_page(here, health, asked), f"{name}-report.html", "text/html", key="kv_report", **look)
 
 
 def choose_release(health: "Health | None", asked: str) -> None:
@@ -63,6 +70,13 @@ def as_json(health: "Health") -> str:
     from kafkaviz.analyse.health_object import as_object
 
     return json.dumps(as_object(health), ensure_ascii=False, indent=2)
+
+
+def as_page(here: Listed, health: "Health", asked: str) -> str:
+    """What `kafkaviz report` writes; the directory is read once more for its inventory and its tuning."""
+    from kafkaviz.report import report
+
+    return report(here.broker, int(time.time() * 1000), asked or None, checked=health)
 
 
 @st.fragment(run_every=0.4)

@@ -104,6 +104,7 @@ def _page(text: str) -> Path:
 
 def _elsewhere(out: Path, broker: "Broker") -> Path:
     """The whole path of the file to write; CannotOpen where it lies in an input, or in any directory of Kafka's."""
+    from kafkaviz.analyse.health import is_lone
     from kafkaviz.errors import CannotOpen, failing_kindly
     from kafkaviz.format import names
     from kafkaviz.log import file
@@ -111,7 +112,7 @@ def _elsewhere(out: Path, broker: "Broker") -> Path:
     out = file.absolute(out)
     with failing_kindly(out):
         real = out.resolve()
-        own = {path.resolve() for path in (broker.path, broker.source)}
+        own = {path.resolve() for path in (broker.source, *(() if is_lone(broker) else (broker.path,)))}
         folders = [one for one in real.parents if one in own or (one / names.META_PROPERTIES).exists() or names.parse_directory(one.name)]
         if real.is_dir():
             raise CannotOpen(out, "is a directory", "name a file in it")

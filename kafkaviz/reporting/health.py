@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from kafkaviz import units
-from kafkaviz.analyse.finding import INFO
+from kafkaviz.analyse.finding import ERROR
+from kafkaviz.analyse.health import is_lone
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import checkup, checkup_tables
 from kafkaviz.figures.checkup import Dump, Item, Member, Strip
@@ -14,8 +15,9 @@ from kafkaviz.reporting.html import Html, Part, folded, join, mark, mono, note, 
 from kafkaviz.reporting.subject import Subject
 
 INDEXES = (".index", ".timeindex", ".txnindex", ".snapshot")  # what is in these tells nothing of a record's content
-IN_FULL = 3  # findings of one code; the others by their place
+IN_FULL = 3  # errors of one code; of what weighs less the first, the others by their place
 ROW_BYTES = checkup.ROW_BYTES
+KINDS = {"steps": "lwlw", "retention": "wllw"}  # of the cells of both tables, as html.table has them
 COUNTED = {"error": "errors", "warning": "warnings", "info": "worth knowing"}
 
 
@@ -24,7 +26,9 @@ def part(subject: Subject) -> Part:
     shown = view(subject)
     verdict = tag("div", mark(shown.verdict.kind), tag("div", tag("h3", shown.verdict.title), tag("p", shown.verdict.text)))
     head = tag("div", verdict, class_=f"verdict {shown.verdict.kind}")
-    body = (head, _strip(shown.strip), _findings(shown), _table(shown.steps), _table(shown.retention))
+    alone = note("One partition was read, not the broker directory around it: the start is told for this partition alone.")
+    tables = _table(shown.steps), _table(shown.retention)
+    body = (head, alone if is_lone(subject.broker) else "", _strip(shown.strip), _findings(shown), *tables)
     return Part("health", "What is wrong, and what the next start will do", join(body))
 
 
@@ -79,13 +83,13 @@ def _findings(shown: checkup.View) -> Html:
 def _item(item: Item) -> Html:
     head = tag("h4", mark(item.severity), item.title, " ", mono(item.code))
     many = note(item.where) if item.count > 1 else ""
-    full = 1 if item.severity == INFO and item.count > 1 else IN_FULL
+    full = IN_FULL if item.severity == ERROR else 1
     members = list(map(_member, item.members[:full]))
     return tag("article", head, many, *members, _others(item, full), class_=f"finding {item.severity}")
 
 
 def _member(one: Member) -> Html:
-    there = (tag("p", words) for words in (one.message, one.found, one.expected) if words)
+    there = (tag("p", words) for words in dict.fromkeys((one.message, one.found, one.expected)) if words)
     told = (
         ("What is there", join(there)),
         ("", _dump(one.dump) if one.dump else ""),
@@ -113,7 +117,7 @@ def _dump(dump: Dump) -> Html:
     data, rows = bytes.fromhex(dump.digits), []
     for start in range(0, len(data), ROW_BYTES):
         line = _runs(data[start : start + ROW_BYTES], dump, dump.start + start)
-        runs = join(tag("mark", words) if is_bad else words for words, is_bad in line)
+        runs = join((tag("mark", words) if is_bad else words for words, is_bad in line), " ")
         rows.append(join((tag("i", units.group(dump.start + start).rjust(12)), "  ", runs)))
     words = f"Bytes from {dump.start} on; marked are {dump.bad[0]} to {dump.bad[1] - 1}"
     return tag("pre", Html("\n".join(rows)), class_=f"hex {dump.kind}", tabindex="0", role="region", aria_label=words)
@@ -125,7 +129,7 @@ def _runs(data: bytes, dump: Dump, position: int) -> Iterator[tuple[str, bool]]:
     kinds = [dump.bad[0] <= position + place < dump.bad[1] for place in range(len(data))]
     for place in range(1, len(data) + 1):
         if place == len(data) or kinds[place] != kinds[start]:
-            yield " ".join(f"{byte:02x}" for byte in data[start:place]) + ("" if place == len(data) else " "), kinds[start]
+            yield data[start:place].hex(" "), kinds[start]
             start = place
 
 
@@ -136,7 +140,7 @@ def _table(shown: Table | None) -> Html:
     if shown is None:
         return Html("")
     rows = (tuple(_named(row, place, cell, shown) for place, cell in enumerate(row.cells)) for row in shown.rows)
-    told = table(shown.title, shown.columns, rows, "w" * len(shown.columns))
+    told = table(shown.title, shown.columns, rows, KINDS[shown.name])
     more = note(f"and {units.group(shown.more)} more: kafkaviz check --json lists all") if shown.more else ""
     return join((tag("h3", shown.title), *map(note, shown.notes), told, more))
 

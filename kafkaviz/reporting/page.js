@@ -15,7 +15,7 @@
   await Promise.all(["400 13px", "600 13px"].map((size) => document.fonts.load(`${size} "Source Sans"`)));
 
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const PAPER_PX = 680; // between the margins of A4
+  const PAPER_PX = 640; // what a figure's frame leaves between the margins of A4
   const draw = (mode, width) => boxes.map((box) => {
     const { data, layout } = structuredClone(figures[box.dataset.figure][mode]);
     const sized = width ? { ...layout, width } : { ...layout, width: undefined, autosize: true };

@@ -42,6 +42,15 @@ def _summed(pairs: Iterable[tuple[int, int]]) -> tuple[int, int]:
     return sum(offsets), sum(times)
 
 
+def own_words(of: Tuned) -> str:
+    """Of several topics, how many would gain by an interval of their own; empty of one."""
+    changing = sum(one is not None and one.verdict == tuning.Verdict.CHANGE for one in of.answers.values())
+    if len(of.source.cases) < 2:
+        return ""
+    many = f"{units.group(changing)} of {units.group(len(of.source.cases))} topics would gain by an interval of their own"
+    return f"; {many if changing else 'no topic would gain by another interval'}"
+
+
 def considered(of: Tuned) -> At:
     """What today is held against: what the budgets alone would choose, or where that is today's a longer interval, to see the price."""
     whole = of.whole
@@ -95,14 +104,10 @@ def _topics(of: Tuned) -> Html:
     cases = sorted(of.source.cases, key=lambda one: (-_share(one), one.name))
     heads = ("Topic", "Log", "Batch, mean", "Interval", "Index, of the log", "Headers, mean", "p99 in page cache", "Answer")
     rows = (_topic(of, one) for one in cases[:TOPICS])
-    changing = sum(one is not None and one.verdict == tuning.Verdict.CHANGE for one in of.answers.values())
-    gain = f"{units.group(changing)} of {units.group(len(cases))} would gain by an interval of their own" if changing else (
-        "none would gain by another interval"
-    )  # fmt: skip
     more = f"{units.group(len(cases) - TOPICS)} more are not listed. " if len(cases) > TOPICS else ""
     metadata = "__cluster_metadata is left as it is: its small batches need their index." if of.source.metadata_left_out else ""
     foot = note(more + metadata) if more or metadata else ""
-    head = tag("h3", f"Topic by topic, the densest index first: {gain}")
+    head = tag("h3", f"Topic by topic, the densest index first{own_words(of)}")
     return join((head, table("Topics, the densest index first", heads, rows, "crrrrrrl"), foot))
 
 
@@ -150,7 +155,8 @@ def _command(of: Tuned, other: At) -> Html:
     topic = None if of.source.kind == BROKER else of.case.today.topic
     line = tuning_words.alter_line(SETTING, other.interval_bytes, topic)
     reach = tuning_words.reach_words(SETTING)
-    return join((tag("p", verdict_view(of).command_lead), tag("pre", tag("code", line), class_="command", tabindex="0"), note(reach)))
+    lead = tag("p", verdict_view(of).command_lead, class_="lead")
+    return join((lead, tag("pre", tag("code", line), class_="command", tabindex="0"), note(reach)))
 
 
 # ---- limits and assumptions

@@ -75,11 +75,11 @@ def test_a_release_that_is_none_is_passed_over(damaged):
     assert sent(page(damaged, kafka="<b>"))["key"].endswith(" ")
 
 
-def test_the_report_is_what_the_command_prints(damaged):
-    """As JSON, by one function."""
+def test_the_report_is_what_the_commands_give(damaged):
+    """The findings as JSON, and all of it as one page."""
     at = page(damaged)
-    (report,) = at.get("download_button")
-    assert report.proto.label == "Report"
+    json_, report = at.get("download_button")
+    assert (json_.proto.label, report.proto.label) == ("JSON", "Report")
     (known,) = checkups()._known.values()
     assert known.health.counts == health.check(known.health.broker).counts
 

@@ -1,0 +1,304 @@
+"""The report: one file that opens without a network, the same twice, in which nothing that was read is markup."""
+
+import base64
+import gzip
+import hashlib
+import itertools
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kafkaviz import report
+from kafkaviz.analyse import health
+from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.format import record
+from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
+from kafkaviz.format.record import Record
+from kafkaviz.log.broker import open_broker
+from kafkaviz.reporting import closing, html, inputs
+from kafkaviz.reporting import health as health_part
+from kafkaviz.reporting.html import Html
+from kafkaviz.reporting.subject import gather
+
+MADE_MS = 1_790_000_000_000
+TRAP = "<img src=x onerror=alert(1)>"
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+
+
+class Read(HTMLParser):
+    """A page as a reader has it: its tags, and its words without scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict]] = []
+        self.words, self._inside = "", ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, name: str, attributes: list) -> None:
+        self.tags.append((name, dict(attributes)))
+        self._inside = name
+
+    def handle_endtag(self, name: str) -> None:
+        self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._inside not in ("script", "style"):
+            self.words += data
+
+    def named(self, name: str) -> list[dict]:
+        """The attributes of every such element."""
+        return [attributes for one, attributes in self.tags if one == name]
+
+
+def batch(base_offset: int, values: list[bytes]) -> bytes:
+    """A batch of records with these values, and the trap as their key."""
+    body = record.build(Record(delta, 0, TRAP.encode(), value) for delta, value in enumerate(values))
+    header = np.zeros(1, HEADER)
+    header["base_offset"], header["batch_length_bytes"], header["magic"] = base_offset, HEADER_BYTES - LENGTH_END + len(body), 2
+    header["last_offset_delta"], header["record_count"] = len(values) - 1, len(values)
+    header["base_timestamp_ms"] = header["max_timestamp_ms"] = 1_700_000_000_000
+    for name in ("producer_id", "producer_epoch", "base_sequence"):
+        header[name] = -1
+    header["crc"] = crc32c((header.tobytes() + body)[CRC_START:])
+    return header.tobytes() + body
+
+
+@pytest.fixture
+def trapped(tmp_path) -> Path:
+    """A broker directory with markup wherever somebody could put some: a topic's name, an id, a record, behind the last batch."""
+    root = tmp_path / "<b>broker"
+    (root / f"{TRAP}-0").mkdir(parents=True)
+    (root / "meta.properties").write_text(f"version=1\nnode.id=1\ncluster.id={TRAP}\n")
+    value = b'</script><script>alert(1)</script>"\xe2\x80\xae'
+    log = b"".join(batch(3 * place, [value, b"zweitens", b"drittens"]) for place in range(40))
+    (root / f"{TRAP}-0" / "00000000000000000000.log").write_bytes(log + TRAP.encode())
+    return root
+
+
+@pytest.fixture(scope="module")
+def damaged_page(damaged) -> str:
+    """The report of the damaged sample."""
+    return report.report(open_broker(damaged), MADE_MS)
+
+
+def test_the_same_directory_gives_the_same_bytes_but_for_the_date(damaged, damaged_page):
+    """Twice, and once of another day."""
+    again, later = (report.report(open_broker(damaged), made_ms) for made_ms in (MADE_MS, MADE_MS + 86_400_000))
+    assert again == damaged_page != later
+    assert later.replace("2026-09-22", "2026-09-21") == damaged_page
+
+
+def test_all_of_it_stands_in_one_file(damaged_page):
+    """No address of anything else, the figures in both modes, and not much larger than Plotly and the fonts."""
+    read = Read(damaged_page)
+    loads = [value for _, attributes in read.tags for name, value in attributes.items() if name in ("src", "srcset", "action")]
+    assert loads == [] and {one["href"][0] for one in read.named("a")} == {"#"} and not read.named("link")
+    assert set(re.findall(r"url\(\"?([a-z]+:[a-z]+)", damaged_page)) == {"data:font", "data:image"}
+    assert "@import" not in damaged_page and 1_000_000 < len(damaged_page.encode()) < 2_800_000
+    figures = figures_of(damaged_page)
+    assert list(figures) == ["map", "headers", "bytes", "limits", "assumptions"]
+    assert all(list(one) == ["light", "dark"] and one["light"] != one["dark"] for one in figures.values())
+
+
+def figures_of(page: str) -> dict:
+    """What the script draws."""
+    packed = re.search(r'id="packed-figures" type="application/octet-stream">([^<]+)<', page)[1]
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+def test_only_its_own_two_scripts_may_run(damaged_page):
+    """The policy names the checksum of the one that stands there, and that of Plotly; nothing is fetched."""
+    policy = next(one["content"] for one in Read(damaged_page).named("meta") if one.get("http-equiv") == "Content-Security-Policy")
+    script = re.search(r"<script>(.*)</script>\s*</body>", damaged_page, re.DOTALL)[1]
+    plotly = re.search(r'id="packed-plotly" type="application/octet-stream">([^<]+)<', damaged_page)[1]
+    held = [base64.b64encode(hashlib.sha256(one).digest()).decode() for one in (script.encode(), gzip.decompress(base64.b64decode(plotly)))]
+    assert re.search("script-src ([^;]+);", policy)[1] == " ".join(f"'sha256-{one}'" for one in held)
+    assert policy.startswith("default-src 'none'") and "unsafe-eval" not in policy and "http" not in policy
+
+
+def test_it_says_what_the_command_says(damaged, damaged_page):
+    """Each finding's words with its evidence and its next step, the start, and the verdict on the interval."""
+    words, found = Read(damaged_page).words.casefold(), health.check(damaged)
+    told = [one for one in found.findings if one.severity == "error"]
+    assert len(told) == 5
+    for one in told:
+        told = one.code, one.consequence, one.next_step, one.evidence.found, one.reference or ""
+        assert [text for text in told if text.casefold() not in words] == []
+    assert found.outlook.words in words and "index.interval.bytes" in words
+    assert "5 errors, 9 warnings, 3 worth knowing" in words
+
+
+def test_a_reader_who_does_not_see_it_is_told(damaged_page):
+    """One h1, headings without a gap, a name for each figure, section, table and mark."""
+    read = Read(damaged_page)
+    levels = [int(name[1]) for name, _ in read.tags if re.fullmatch("h[1-6]", name)]
+    assert levels.count(1) == 1 and levels[0] == 1
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
+    assert all(one["role"] == "img" and len(one["aria-label"]) > 20 for one in read.named("div") if "data-figure" in one)
+    assert all(one["aria-label"] for one in read.named("span") if one.get("role") == "img")
+    assert all(f'id="{one["aria-labelledby"]}"' in damaged_page for one in read.named("section"))
+    assert len(read.named("caption")) == len(read.named("table")) > 5 and all(one.get("scope") for one in read.named("th"))
+    assert ("html", {"lang": "en"}) in read.tags
+
+
+def test_nothing_that_was_read_becomes_markup(trapped):
+    """Names, ids and records with HTML in them are shown as they are."""
+    page = report.report(open_broker(trapped), MADE_MS, with_payload=True, with_sha256=True)
+    read = Read(page)
+    assert not read.named("img") and not any(one == "onerror" for _, attributes in read.tags for one in attributes)
+    assert len(read.named("script")) == 3 and "<b>broker" in read.words
+    assert read.words.count(TRAP) > 5 and '</script><script>alert(1)</script>"\\u202e' in read.words
+    labels = [note["text"] for note in figures_of(page)["map"]["light"]["layout"]["annotations"]]
+    assert any("&lt;img" in text for text in labels) and not any("<img" in text for text in labels)
+
+
+def test_what_records_hold_is_left_out_unless_somebody_asks(trapped):
+    """No value, no key, no byte of a .log; asked for, the last records."""
+    broker = open_broker(trapped)
+    quiet, open_ = (Read(report.report(broker, MADE_MS, with_payload=asked)).words for asked in (False, True))
+    assert "zweitens" not in quiet and "log-garbage-tail" in quiet and TRAP.encode().hex(" ")[:20] not in quiet
+    assert "A few records" in open_ and "zweitens" in open_ and TRAP.encode().hex(" ")[:20] in open_
+
+
+@pytest.mark.parametrize(
+    ("name", "is_shown"),
+    [
+        ("a-0/00000000000000000000.index", True), ("a-0/00000000000000000000.timeindex.deleted", True),
+        ("a-0/00000000000000000000.log", False), ("a-0/00000000000000000000.log.cleaned", False),
+        ("__cluster_metadata-0/00000000000000000010-0000000001.checkpoint", False), ("a-0/index", False),
+    ],
+)  # fmt: skip
+def test_which_files_can_hold_a_records_content(name, is_shown):
+    """Bytes of all others are shown as evidence."""
+    assert health_part._is_index(name) is is_shown
+
+
+def test_checksums_as_sha256sum_takes_them(trapped):
+    """Every file, by the tool's own word; a name with a line break too."""
+    (trapped / "odd\nname").write_text("x")
+    found = list(inputs.digests(open_broker(trapped)))
+    sums = "\n".join(closing._line(one.sha256, one.name) for one in found).replace("&lt;", "<").replace("&gt;", ">")
+    answer = subprocess.run(["sha256sum", "-c", "--strict"], input=sums + "\n", cwd=trapped, text=True, capture_output=True)
+    assert answer.returncode == 0, answer.stderr
+    assert len(found) == 3 and answer.stdout.count("OK") == 3
+    assert html.html(sums) in report.report(open_broker(trapped), MADE_MS, with_sha256=True) or sums.count("\n") == 2
+
+
+def test_a_partition_by_itself(clean):
+    """It is told apart from its broker, and tuned as the topic it is of."""
+    words = Read(report.report(open_broker(clean / "payments-0"), MADE_MS, typed={"log.retention.ms": "-1"})).words
+    assert "1 topic-partition, 2.38 MiB of log in 3 segments." in words and "for this partition alone" in words
+    assert "Keep 4\u202f096" in words and "log.retention.ms, as typed" in words and "heartbeat" not in words
+    assert "--entity-type topics --entity-name payments" in words
+
+
+def test_a_partition_without_a_record(clean):
+    """Nothing is tuned, and that is said; the rest stands."""
+    subject = gather(open_broker(clean / "empty-room-1"))
+    words = Read(report.page(subject, MADE_MS)).words
+    assert subject.tuned is None and "Nothing is told of it: " in words and "empty" in words
+
+
+def test_a_file_that_cannot_be_read_is_left_out_and_named(clean, tmp_path):
+    """One broken segment never hides its neighbours."""
+    broker = tmp_path / "broker"
+    for name in ("orders-0", "payments-0"):
+        shutil.copytree(clean / name, broker / name)
+    shutil.copy(clean / "meta.properties", broker)
+    index = next((broker / "orders-0").glob("*.index"))
+    opened = open_broker(broker)
+    index.unlink()
+    subject = gather(opened)
+    words = Read(report.page(subject, MADE_MS)).words
+    assert [one.path for one in subject.overview.problems] and "not read, and left out" in words
+    assert "payments-0" in words and subject.overview.partitions[1].sums.batches == 2167
+
+
+def test_the_directory_is_as_it_was(damaged, damaged_page):
+    """No file more, none touched."""
+    seen = {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(damaged.rglob("*"))}
+    report.report(open_broker(damaged), MADE_MS, with_payload=True, with_sha256=True)
+    assert {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in sorted(damaged.rglob("*"))} == seen
+
+
+def test_text_is_escaped_and_markup_is_not():
+    """By their kinds."""
+    assert html.tag("p", "a < b", Html("<br>"), class_="x", hidden=True, title='"', open=None) == (
+        '<p class="x" hidden title="&quot;">a &lt; b<br></p>'
+    )
+    assert html.join(["<", Html("<")], "&") == "&lt;&amp;<"
+
+
+# ---- in a browser
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: on Debian and Ubuntu, apt-get install chromium")
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_it_opens_without_a_network(damaged_page, trapped, tmp_path, mode):
+    """Offline in Chromium: every figure is drawn, in the reader's mode, nothing is asked for, the console is silent, no trap goes off."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install -r requirements-dev.txt")
+    trap = [report.report(open_broker(trapped), MADE_MS, with_payload=True, with_sha256=True)] if mode == "light" else []
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--headless", "--no-sandbox", "--disable-gpu"])
+        for text in (damaged_page, *trap):
+            (tmp_path / "report.html").write_text(text, encoding="utf-8")
+            seen = drawn(browser, (tmp_path / "report.html").as_uri(), mode)
+            assert seen == {"requests": 1, "said": [], "figures": 5, "wide": False, "undrawn": 0, "turns": True, "ink": INK[mode]}
+        browser.close()
+
+
+INK = {"light": "rgb(255, 255, 255)", "dark": "rgb(15, 19, 24)"}
+
+
+def drawn(browser, address: str, mode: str) -> dict:
+    """What a browser without a network makes of a page; turns: whether the figures follow a reader who turns the mode."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=mode, offline=True)
+    page, requests, said = context.new_page(), [], []
+    page.on("request", lambda one: requests.append(one.url))
+    page.on("console", lambda one: said.append(one.text))
+    page.on("pageerror", lambda one: said.append(str(one)))
+    page.on("dialog", lambda one: (said.append(one.message), one.dismiss()))
+    page.goto(address)
+    page.locator("html[data-drawn]").wait_for(timeout=30_000)
+    found = {
+        "requests": len(requests), "said": said, "figures": page.locator(".plot .main-svg:first-child").count(),
+        "wide": page.evaluate("document.documentElement.scrollWidth") > 1280, "undrawn": page.locator(".undrawn").count(),
+        "ink": page.evaluate("getComputedStyle(document.documentElement).backgroundColor"),
+    }  # fmt: skip
+    words = page.locator(".plot .main-svg text").first
+    fill = "one => getComputedStyle(one).fill"
+    before = words.evaluate(fill)
+    page.emulate_media(color_scheme="dark" if mode == "light" else "light")
+    page.wait_for_timeout(500)
+    found["turns"] = words.evaluate(fill) != before
+    context.close()
+    return found
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: on Debian and Ubuntu, apt-get install chromium")
+def test_it_prints(damaged_page, tmp_path):
+    """On paper it is light, what is folded is open, and no figure is wider than the page; then all is as it was."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install -r requirements-dev.txt")
+    (tmp_path / "report.html").write_text(damaged_page, encoding="utf-8")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--headless", "--no-sandbox", "--disable-gpu"])
+        page = browser.new_context(viewport={"width": 680, "height": 900}, color_scheme="dark", offline=True).new_page()
+        page.goto((tmp_path / "report.html").as_uri())
+        page.locator("html[data-drawn]").wait_for(timeout=30_000)
+        page.emulate_media(media="print", color_scheme="dark")
+        page.evaluate("() => { dispatchEvent(new Event('beforeprint')) }")
+        assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == INK["light"]
+        assert page.locator("details:not([open])").count() == 0 < page.locator("details").count()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 680
+        page.evaluate("() => { dispatchEvent(new Event('afterprint')) }")
+        assert page.locator("details[open]").count() == 0
+        browser.close()
