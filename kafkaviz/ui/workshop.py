@@ -46,7 +46,6 @@ def at(lessons: Sequence[Lesson]) -> At:
 
 def go(name: str, part: int) -> None:
     """To a step of a lesson; what was typed there before, and where its stepper stood, is left behind."""
-    st.session_state.pop(state.GIVEN, None)
     for key in (STEPPER, state.GIVEN, state.PAPER):
         st.query_params.pop(key, None)
     st.query_params[state.LESSON] = name
@@ -65,9 +64,18 @@ def keep(name: str, part: int, letter: str) -> None:
     st.query_params[state.ANSWERS] = " ".join(f"{name}.{part}{letter}" for (name, part, _), letter in known.items())
 
 
+def tell(given: str) -> None:
+    """What is typed into the exercise of this step, for the address."""
+    if given and given != st.query_params.get(state.GIVEN):
+        st.query_params[state.GIVEN] = given
+    elif not given:
+        st.query_params.pop(state.GIVEN, None)
+
+
 def reset() -> None:
     """Forgets all answers, and begins with the first lesson."""
-    st.session_state.pop(state.GIVEN, None)
+    for key in [key for key in st.session_state if str(key).startswith("kv_given_")]:
+        del st.session_state[key]
     for key in (state.ANSWERS, state.LESSON, state.PART, state.GIVEN, STEPPER):
         st.query_params.pop(key, None)
 

@@ -248,11 +248,13 @@ class _Reader:
 
     def _fence(self, at: int, parts: list, is_in_step: bool) -> int:
         """Takes a fenced block; the number of the line behind it."""
-        end = next((number for number in range(at + 1, len(self._lines)) if self._lines[number].rstrip() == FENCE), None)
+        opened = OPENS.fullmatch(self._lines[at])
+        ends = (number for number in range(at + 1, len(self._lines)) if self._ends(self._lines[number], bool(opened)))
+        stop = next(ends, len(self._lines))
+        end = stop if stop < len(self._lines) and self._lines[stop].rstrip() == FENCE else None
         if end is None:
             self._wrong(at + 1, "this block does not end: a line ``` is missing")
-            return len(self._lines)
-        opened = OPENS.fullmatch(self._lines[at])
+            return stop
         if not opened:
             parts.extend(self._lines[at : end + 1])
         elif not is_in_step:
@@ -260,6 +262,11 @@ class _Reader:
         elif block := self._block(opened[1] or "", at, end):
             parts.append(block)
         return end + 1
+
+    @staticmethod
+    def _ends(line: str, is_block: bool) -> bool:
+        """Whether a fence ends here: at ```, and of a block, which cannot hold them, at the next fence or step too."""
+        return line.rstrip() == FENCE or (is_block and line.startswith((FENCE, "## ")))
 
     def _block(self, name: str, at: int, end: int) -> Block | None:
         kind = self._kinds.get(name)

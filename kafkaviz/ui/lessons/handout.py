@@ -31,8 +31,11 @@ def show(here: At, count: int, is_teacher: bool) -> None:
     with st.container(key="kv_sheet_answers", gap=None):
         st.html(f'<h2 class="kv-h2">{escape(say("workshop.answers"))}</h2>')
         for part, step in enumerate(lesson.steps, 1):
-            for block in step.blocks("predict", "exercise"):
-                _answer(block, part)
+            for number, block in enumerate(step.blocks()):
+                if block.kind in ("predict", "exercise"):
+                    _answer(block, part)
+                elif block.kind in live.LIVE and block["after"]:
+                    _figure(block, f"paper_{lesson.name}_{part}_{number}")
 
 
 def _step(step: Step, part: int, lesson: Lesson, is_teacher: bool) -> None:
@@ -41,7 +44,7 @@ def _step(step: Step, part: int, lesson: Lesson, is_teacher: bool) -> None:
         for number, one in enumerate(step.parts):
             if isinstance(one, str):
                 st.markdown(one)
-            elif one.kind in live.LIVE:
+            elif one.kind in live.LIVE and not one["after"]:
                 _figure(one, f"paper_{lesson.name}_{part}_{number}")
             elif one.kind == "predict":
                 _question(one)

@@ -36,6 +36,7 @@ from kafkaviz.ui.words import say
 
 GROWN = {"first": grown.first_segments, "full-time-index": grown.full_time_index}
 MB = 1_000_000
+PAPER_FIELDS, PAPER_ROWS = 26, 12  # of a table that is printed
 INTERVALS = (0, 512, 1024, 2048, 4096, 8192, 16384, 65536)
 SUFFIXES = (".tar.gz", ".tgz", ".tar", ".zip")
 
@@ -220,7 +221,9 @@ def _bytes_on_paper(made: tuple, block: Block, key: str) -> None:
     shown, _ = _bytes_view(made, block, key)
     pane = shown.outer
     rows = []
-    for span in pane.spans[:28]:
+    first = next((place for place, span in enumerate(pane.spans) if span.end > pane.chosen), 0)
+    first = 0 if first < PAPER_FIELDS else first - PAPER_ROWS
+    for span in pane.spans[first : first + PAPER_FIELDS]:
         data = pane.data[max(0, span.start - pane.first) : span.end - pane.first]
         text = data[:16].hex(" ") + (" …" if len(data) > 16 else "")
         rows.append((units.group(span.start), text, span.name, str(span.value)[:60]))
@@ -312,8 +315,8 @@ def _draw_growth(shown: growth_figure.GrowthView, block: Block, key: str) -> Non
 
 def _growth_on_paper(shown: growth_figure.GrowthView, block: Block, key: str) -> None:
     heads = ("step", "what_happens", "counter", "offset_entries", "time_entries")
-    first = max(0, (block["step"] or 1) - 4)
-    rows_of([say(f"workshop.{name}") for name in heads], growth_figure.rows(shown)[first : first + 14], "rwrrr")
+    last = block["step"] or PAPER_ROWS
+    rows_of([say(f"workshop.{name}") for name in heads], growth_figure.rows(shown)[max(0, last - PAPER_ROWS) : last], "rwrrr")
 
 
 def workload_named(name: str) -> workload.Workload:
@@ -520,8 +523,8 @@ def chart(figure: object, key: str, alt: str) -> None:
 
 
 def mode() -> str:
-    """Light or dark."""
-    return st.context.theme.type or "light"
+    """Light or dark; paper is light."""
+    return "light" if st.query_params.get(state.PAPER) else st.context.theme.type or "light"
 
 
 def rows_of(heads: Sequence[str], rows: Iterable[Sequence[str]], kinds: str, mine: int | None = None) -> None:

@@ -225,7 +225,7 @@ def exercise(block: Block, here: At, number: int) -> None:
             return _unmade(fault, "task")
         if of.given:
             st.html(f'<div class="kv-given">{escape(of.given)}</div>')
-        given = field(of)
+        given = field(of, here)
         if given:
             judged(of, given, here)
         with st.container(horizontal=True, gap=8, key="kv_helps"):
@@ -238,27 +238,22 @@ def exercise(block: Block, here: At, number: int) -> None:
                     st.code(block["rule"], language=None, wrap_lines=True)
 
 
-def field(of: tasks.Task) -> str:
-    """Where the answer goes; what is in it."""
+def field(of: tasks.Task, here: At) -> str:
+    """Where the answer goes; what is in it, as the address has it too: of a choice its word, whatever the language."""
+    key, told = f"kv_given_{here.lesson.name}_{here.part}", st.query_params.get(state.GIVEN, "")
     if of.by == tasks.CHOICE:
         labels = {say(f"workshop.{one}" if one in (tasks.YES, tasks.NO) else f"workshop.cause_{one}"): one for one in of.choices}
-        _adopt([*labels])
-        look = {"key": state.GIVEN, "bind": "query-params", "label_visibility": "collapsed"}
-        chosen = st.segmented_control(say("workshop.your_answer"), [*labels], **look)
-        return labels.get(chosen, "")
-    look = {"key": state.GIVEN, "bind": "query-params", "max_chars": ceiling.LONGEST}
-    if of.by == tasks.RULE:
-        st.html(f'<p class="kv-sm kv-fnt">{escape(say("workshop.rule_words", grammar=ceiling.GRAMMAR))}</p>')
-        return st.text_input(say("workshop.your_rule"), **look)
-    return st.text_input(say("workshop.your_answer"), width=ANSWER_PX, **look)
-
-
-def _adopt(choices: list[str]) -> None:
-    """An address, or another step, may say what is no choice here."""
-    if st.session_state.get(state.GIVEN) not in (None, *choices):
-        del st.session_state[state.GIVEN]
-    if st.query_params.get(state.GIVEN, choices[0]) not in choices:
-        st.query_params.pop(state.GIVEN, None)
+        if st.session_state.get(key) not in labels:
+            st.session_state[key] = next((label for label, word in labels.items() if word == told), None)
+        given = labels.get(st.segmented_control(say("workshop.your_answer"), [*labels], key=key, label_visibility="collapsed"), "")
+    else:
+        st.session_state.setdefault(key, told[: ceiling.LONGEST])
+        if of.by == tasks.RULE:
+            st.html(f'<p class="kv-sm kv-fnt">{escape(say("workshop.rule_words", grammar=ceiling.GRAMMAR))}</p>')
+        label, width = ("your_rule", "stretch") if of.by == tasks.RULE else ("your_answer", ANSWER_PX)
+        given = st.text_input(say(f"workshop.{label}"), key=key, max_chars=ceiling.LONGEST, width=width) or ""
+    workshop.tell(given)
+    return given
 
 
 def judged(of: tasks.Task, given: str, here: At) -> None:

@@ -1,0 +1,222 @@
+"""The Workshop page without a browser: its words, what a choice and an answer change, both languages, a lesson that was dropped in."""
+
+import time
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from kafkaviz.ui import lessons
+from tests.ui.test_lessons import GOOD
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 60
+CACHED_MS = 150
+
+
+@pytest.fixture(autouse=True)
+def nothing_cached(starts, monkeypatch) -> None:
+    """No Spark, nothing kept from the test before, no folder of lessons from the environment."""
+    monkeypatch.delenv(lessons.LESSONS, raising=False)
+    st.cache_resource.clear()
+
+
+def page(**query: str) -> AppTest:
+    """The page at this address, without an error."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S).run()
+    for name, value in query.items():
+        at.query_params[name] = value
+    return sound(at.switch_page(str(ROOT / "pages" / "workshop.py")).run())
+
+
+def sound(at: AppTest) -> AppTest:
+    """The same, if nothing went wrong."""
+    assert [error.message for error in at.exception] == []
+    return at
+
+
+def html(at: AppTest) -> str:
+    """All HTML of the page but its stylesheets."""
+    return "\n".join(one.proto.body for one in at.get("html") if not one.proto.body.startswith("<style>"))
+
+
+def text(at: AppTest) -> str:
+    """All Markdown of the page."""
+    return "\n".join(one.value for one in at.markdown)
+
+
+def asked(at: AppTest, name: str) -> str:
+    """A parameter of the address."""
+    value = at.query_params.get(name, "")
+    return value if isinstance(value, str) else value[0]
+
+
+def field(at: AppTest):
+    """The field of the exercise."""
+    return next(one for one in at.text_input if one.key.startswith("kv_given_"))
+
+
+def chosen(at: AppTest):
+    """The choice of the exercise."""
+    return next(one for one in at.segmented_control if one.key.startswith("kv_given_"))
+
+
+def press(at: AppTest, key: str) -> AppTest:
+    """The page after a button was pressed."""
+    return sound(at.button(key=key).click().run())
+
+
+def test_the_page_as_it_opens():
+    """The first step of the first lesson, all lessons above it, the figure still behind the question."""
+    at = page()
+    assert "<h1>A log is cut into segments</h1>" in html(at) and "Lesson 1 of 8, step 1 of 4" in html(at)
+    assert [at.button(key=f"kv_go_{number}").label for number in range(8)] == [
+        "Three files", "Batches, not records", "The last offset", "Binary search", "The warm section", "Time", "When segments roll",
+        "After a crash",
+    ]  # fmt: skip
+    assert "The figure appears when you have answered" in html(at) and "4 segments of heartbeat-0" not in html(at)
+    assert at.button(key="kv_back").disabled and at.button(key="kv_next").disabled
+
+
+def test_a_choice_reveals_and_is_kept_in_the_address():
+    """Wrong first, then right; the figure comes, the next step is free."""
+    at = press(page(), "kv_choice_1")
+    assert "Not so" in html(at) and "The **floor** of 20000" in text(at) and "4 segments of heartbeat-0" in html(at)
+    assert asked(at, "answers") == "three-files.1b" and not at.button(key="kv_next").disabled
+    at = press(at, "kv_choice_0")
+    assert ">Right<" in html(at) and asked(at, "answers") == "three-files.1a" and "1 of 38 questions answered" in html(at)
+    at = press(at, "kv_next")
+    assert "<h1>Log, offset index, time index</h1>" in html(at) and (asked(at, "lesson"), asked(at, "at")) == ("three-files", "2")
+    assert "<h1>A log is cut into segments</h1>" in html(press(at, "kv_back"))
+
+
+def test_an_address_goes_on_where_it_was_copied():
+    """A lesson, a step, and what was answered; what it does not know is passed over."""
+    at = page(lesson="last-offset", at="2", answers="last-offset.2a three-files.1z nonsense last-offset.99h")
+    assert "<h1>What the entry says</h1>" in html(at) and "Key 22 is above 21" in text(at)
+    at = page(lesson="no-such-lesson", at="77")
+    assert "Lesson 1 of 8, step 4 of 4" in html(at)
+
+
+def test_an_exercise_is_checked():
+    """Empty, no number, wrong, right; right is kept and counted."""
+    at = page(lesson="three-files", at="3")
+    assert '<div class="kv-given">00 00 00 2b 00 00 10 53</div>' in html(at) and "kv-judged" not in html(at)
+    for given, words in (("43", "Give 2 numbers"), ("43 4179", "43 4179 is not it"), ("none", "Give 2 numbers")):
+        at = sound(field(at).set_value(given).run())
+        assert "Not yet" in html(at) and words in html(at) and asked(at, "answers") == ""
+    at = sound(field(at).set_value("10,948 and 4179").run())
+    assert "<b>Right</b>" in html(at) and asked(at, "answers") == "three-files.3x"
+    assert asked(at, "given") == "10,948 and 4179"
+    at = press(at, "kv_next")
+    assert field(at).value == "" and "given" not in at.query_params
+    assert "43 is not it" in html(page(lesson="three-files", at="4", given="43"))
+
+
+def test_the_ceiling_is_tried_on_every_slot():
+    """The popular answer is wrong and says where; no rule says at which character; a right one is right."""
+    at = page(lesson="binary-search", at="3")
+    at = sound(field(at).set_value("slot + 1").run())
+    assert "Wrong for 7 of 16 targets, among them 6: the ceiling is slot 0" in html(at)
+    at = sound(field(at).set_value("slot plus 1").run())
+    assert "This is no rule yet, at character 6" in html(at)
+    rule = "if slot >= 0 and key(slot) = target then slot else if slot + 1 < entries then slot + 1 else none"
+    at = sound(field(at).set_value(rule).run())
+    assert "<b>Right</b>" in html(at) and asked(at, "answers") == "binary-search.3x"
+
+
+def test_a_choice_of_causes():
+    """The task whose answer is a word."""
+    at = page(lesson="rolls", at="1")
+    at = sound(chosen(at).set_value("Size").run())
+    assert "Not yet" in html(at)
+    at = sound(chosen(at).set_value("Time index").run())
+    assert "<b>Right</b>" in html(at)
+    assert "16 rolls: 5 by size, 3 by time, 8 by time index" in html(at)
+
+
+def test_chinese():
+    """The other language by a button; a step, a task and the labels in it; back again."""
+    at = press(page(lesson="rolls", at="1"), "kv_lang_zh")
+    assert asked(at, "lang") == "zh" and "第 7 课，共 8 课 · 第 1 步，共 4 步" in html(at)
+    assert "<h1>五个原因，每次追加之前都要问</h1>" in html(at) and 'lang="zh"' in html(at)
+    at = sound(chosen(at).set_value("时间戳索引已满").run())
+    assert "<b>正确</b>" in html(at)
+    at = press(at, "kv_lang_en")
+    assert "lang" not in at.query_params and "Five reasons" in html(at)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_step_draws(language):
+    """All steps of all lessons, answered, with notes."""
+    at = page(lang=language, notes="1")
+    for lesson in lessons.lessons(language)[0]:
+        for part, step in enumerate(lesson.steps, 1):
+            at.query_params["lesson"], at.query_params["at"], at.query_params["answers"] = lesson.name, str(part), f"{lesson.name}.{part}a"
+            sound(at.run())
+            assert f"<h1>{step.title.replace(chr(39), '&#x27;')}</h1>" in html(at), (lesson.name, part)
+            assert "kv-state" not in html(at) and "kv-wait" not in html(at), (lesson.name, part)
+
+
+def test_teachers_notes_and_timings():
+    """What to say, from which minute; the teacher is not held up by a question."""
+    at = press(page(lesson="last-offset", at="2"), "kv_notes")
+    assert "minute 13.5 to 15 of 45, 1.5 min" in html(at) and "KAFKA-6530" in text(at)
+    assert not at.button(key="kv_next").disabled and [one.label for one in at.expander] == ["The whole session in 45 minutes"]
+
+
+def test_the_hand_out():
+    """Every step of a lesson, boxes to tick, lines to write on; answers only at the end; the figure that tells an answer among them."""
+    at = press(page(lesson="last-offset", at="2"), "kv_paper")
+    sheet = html(at)
+    assert all(f"{part} · {step.title}" in sheet for part, step in enumerate(lessons.lessons("en")[0][2].steps, 1))
+    assert sheet.count('class="kv-boxes"') == 2 and sheet.count("Your answer<i>") == 2
+    before, _, after = sheet.partition(">Answers</h2>")
+    assert "above 4\u202f096: the offset index gets" in after and "above 4\u202f096: the offset index gets" not in before
+    assert "For the teacher" not in sheet and "For the teacher" in html(press(at, "kv_notes"))
+    assert "<h1>What the entry says</h1>" in html(press(at, "kv_paper"))
+
+
+def test_start_again():
+    """Forgets everything."""
+    at = press(page(lesson="time", at="3", answers="time.1b time.2x"), "kv_reset")
+    assert "Lesson 1 of 8, step 1" in html(at) and "0 of 38 questions answered" in html(at) and "answers" not in at.query_params
+
+
+def test_a_lesson_that_is_done_is_marked():
+    """By a sign, not by colour alone."""
+    first = "three-files.1a three-files.2a three-files.3x three-files.4x"
+    assert page(lesson="time", answers=first).button(key="kv_go_0").label == "✓ Three files"
+    assert page(lesson="time", answers=first.replace("4x", "4a")).button(key="kv_go_0").label == "Three files"
+
+
+def test_a_lesson_added_as_a_markdown_file_appears(tmp_path, monkeypatch):
+    """Without a line of code, while the page is open; a broken one says its line and does no harm."""
+    monkeypatch.setenv(lessons.LESSONS, str(tmp_path))
+    at = page()
+    assert "Lesson 1 of 8" in html(at)
+    (tmp_path / "ninth.en.md").write_text(GOOD, encoding="utf-8")
+    at = press(sound(at.run()), "kv_go_8")
+    assert "Lesson 9 of 9, step 1 of 3" in html(at) and "<h1>First</h1>" in html(at) and "Some text with `code`." in text(at)
+    (tmp_path / "ninth.en.md").write_text(GOOD.replace("target: 21", "targt: 21"), encoding="utf-8")
+    at = sound(at.run())
+    assert "A file is no lesson yet" in html(at) and at.code[0].value.startswith("ninth.en.md:11: a block stepper needs the key target")
+    assert "Lesson 1 of 8" in html(at)
+
+
+def test_a_figure_that_cannot_be_drawn_says_so(tmp_path, monkeypatch):
+    """The step stands all the same."""
+    monkeypatch.setenv(lessons.LESSONS, str(tmp_path))
+    (tmp_path / "ninth.en.md").write_text(GOOD.replace("set: five", "data: kafka-4.3.1-clean\ntp: gone-0"), encoding="utf-8")
+    at = page(lesson="ninth")
+    assert "This figure cannot be drawn" in html(at) and "gone-0" in html(at) and "Some text with `code`." in text(at)
+
+
+def test_a_cached_rerun_is_quick():
+    """No step above 150 ms of server time the second time."""
+    at = page(lesson="rolls", at="1")
+    sound(at.run())
+    began = time.perf_counter()
+    sound(at.run())
+    assert (time.perf_counter() - began) * 1000 < 2 * CACHED_MS
