@@ -57,7 +57,7 @@ def run() -> list[str]:
     what, total_bytes = f"ingest on `local[2]`, {SEGMENTS} GiB of 16 KB batches, page cache", SEGMENTS * LOG_BYTES
     plain = f"plain reader in one process, {units.rate(total_bytes / plain_s)}"
     told = [f"{units.rate(total_bytes / one)}, {one:.1f} s, at most {units.size(most_bytes)} resident in all" for one in result["seconds"]]
-    starts = ("Spark's start included", "Spark running", "Spark running, with findings")
+    starts = ("Spark's start included", "Spark running", "Spark running, with findings and sweep")
     return [
         row(f"{what}, {start}", words, plain, f"{plain_s / one:.2f} ×")
         for start, words, one in zip(starts, told, result["seconds"], strict=True)

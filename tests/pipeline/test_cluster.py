@@ -1,44 +1,92 @@
-"""A standalone master and its worker, two processes as an administrator starts them: the same catalog as in this process."""
+"""A standalone master and its workers, processes of their own as an administrator starts them: the same rows as in this process.
 
+Also where one of two workers is killed in the middle of the work, with its executor and the Python processes below it.
+"""
+
+import json
 import os
+import signal
 import subprocess
+import sys
+import threading
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from socket import create_connection, socket
 
 import pyspark
 import pytest
 
-from kafkaviz.pipeline.session import prepare
+import kafkaviz.pipeline
+from kafkaviz.pipeline import job
+from kafkaviz.pipeline import plan as plan_module
+from kafkaviz.pipeline.session import prepare, session
+from tests.pipeline import whole_logs
+from tests.pipeline.made import write_broker
+from tests.pipeline.source_reading import read
 from tests.pipeline.test_job import assert_catalog_holds
 
 SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
 PATIENCE_S = 60
 
 
+class Cluster:
+    """A master, and workers of one core each."""
+
+    def __init__(self, stack: ExitStack, environ: dict[str, str], folder: Path) -> None:
+        self._stack, self._environ, self.folder = stack, environ, folder
+        self.workers: list[subprocess.Popen] = []
+        port = free_port()
+        self.address = f"spark://127.0.0.1:{port}"
+        self._start("master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0")
+        wait_for_port(port)
+
+    def add_worker(self, cores: int) -> None:
+        """One more; its executors' folders lie in folder/worker-N."""
+        folder = self.folder / f"worker-{len(self.workers)}"
+        given = "--cores", str(cores), "--memory", "1g", "--webui-port", "0", "-d", str(folder), self.address
+        self.workers.append(self._start("worker.Worker", *given))
+
+    def executors(self, worker: int) -> list[Path]:
+        """The folders of the executors that a worker has run."""
+        return list((self.folder / f"worker-{worker}").glob("app-*/*"))
+
+    def kill(self, worker: int) -> None:
+        """The worker and its executor, at once and without a word."""
+        os.killpg(self.workers[worker].pid, signal.SIGKILL)
+
+    def _start(self, name: str, *given: str) -> subprocess.Popen:
+        nowhere = subprocess.DEVNULL
+        command = [SPARK_CLASS, f"org.apache.spark.deploy.{name}", *given]
+        process = subprocess.Popen(command, env=self._environ, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
+        self._stack.callback(process.wait)
+        self._stack.callback(ended, process)
+        return process
+
+
+def ended(process: subprocess.Popen) -> None:
+    """Ends a process and those that it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+
+
 @pytest.fixture
-def master(tmp_path, cache) -> Iterator[str]:
-    """The address of a master whose worker has two cores."""
+def cluster(tmp_path, cache) -> Iterator[Cluster]:
+    """A master without workers yet."""
     environ = dict(os.environ)
     prepare("local", cache, environ)
-    port = free_port()
-    address = f"spark://127.0.0.1:{port}"
     with ExitStack() as stack:
-        start(stack, environ, "master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0")
-        wait_for_port(port)
-        start(stack, environ, "worker.Worker", "--cores", "2", "--memory", "1g", "--webui-port", "0", "-d", str(tmp_path), address)
-        yield address
+        yield Cluster(stack, environ, tmp_path)
 
 
-def start(stack: ExitStack, environ: dict[str, str], name: str, *given: str) -> None:
-    """A process of Spark's, ended with the test."""
-    nowhere = subprocess.DEVNULL
-    command = [SPARK_CLASS, f"org.apache.spark.deploy.{name}", *given]
-    process = subprocess.Popen(command, env=environ, stdin=nowhere, stdout=nowhere, stderr=nowhere)
-    stack.callback(process.wait)
-    stack.callback(process.terminate)
+@pytest.fixture
+def two(cluster) -> Iterator[Cluster]:
+    """Two workers of a core each."""
+    cluster.add_worker(1)
+    cluster.add_worker(1)
+    yield cluster
+    session(cluster.address).stop()
 
 
 def free_port() -> int:
@@ -59,9 +107,73 @@ def wait_for_port(port: int) -> None:
 
 
 @pytest.mark.slow
-def test_a_cluster_makes_the_same_catalog(master, clean, damaged, on_spark, tmp_path):
+def test_a_cluster_makes_the_same_catalog(cluster, clean, damaged, on_spark, tmp_path):
     """Rows and all; and a second run there finds nothing to do."""
-    on_spark(clean, damaged, catalog=tmp_path / "catalog", master=master)
+    cluster.add_worker(2)
+    on_spark(clean, damaged, catalog=tmp_path / "catalog", master=cluster.address)
     assert_catalog_holds(tmp_path / "catalog", clean, damaged)
-    assert on_spark(clean, damaged, catalog=tmp_path / "catalog", master=master).progress().state == "fresh"
-    assert list(tmp_path.glob("app-*")), "the worker has run no executor"
+    assert on_spark(clean, damaged, catalog=tmp_path / "catalog", master=cluster.address).progress().state == "fresh"
+    assert cluster.executors(0), "the worker has run no executor"
+
+
+@pytest.mark.slow
+def test_the_command_takes_a_master(two, clean, tmp_path):
+    """kafkaviz ingest --master spark://... in a process of its own."""
+    command = [sys.executable, "-m", "kafkaviz", "ingest", str(clean), "--catalog", str(tmp_path / "catalog"), "--master", two.address]
+    told = json.loads(subprocess.run([*command, "--json"], capture_output=True, check=True, text=True).stdout)
+    assert told["rows"]["sweep"] > 0 and told["rows"]["findings"] > 0 and told["problems"] == []
+    assert_catalog_holds(tmp_path / "catalog", clean)
+    assert two.executors(0) and two.executors(1)
+
+
+@pytest.mark.slow
+def test_an_ingest_outlives_a_worker(two, tmp_path, monkeypatch):
+    """Killed when some of 600 tasks are done: those that it had begun are read again elsewhere, and no row is there twice."""
+    monkeypatch.setattr(plan_module, "LEAST_BYTES", 1)
+    monkeypatch.setattr(plan_module, "MOST_BYTES", 1)
+    monkeypatch.setattr(plan_module, "cuts", lambda segment, target_bytes: [])
+    broker = write_broker(tmp_path / "made", {"a-0": [[100] * 3] * 300, "b-1": [[90] * 500] * 300})
+    run = job.start_ingest([broker], tmp_path / "catalog", two.address, findings=False)
+    until(lambda: run.progress().done_tasks > 60)
+    assert run.progress().state == "reading" and two.executors(0) and two.executors(1)
+    two.kill(1)
+    assert run.progress().done_tasks < 500
+    run.wait()
+    assert_catalog_holds(tmp_path / "catalog", broker)
+
+
+@pytest.mark.slow
+def test_a_query_outlives_a_worker(two, tmp_path):
+    """The same of the data source: as many records, each once."""
+    broker = whole_logs.broker(tmp_path / "made")
+    batches = [whole_logs.batch(number * 10, [whole_logs.START_MS] * 10) for number in range(1000)]
+    for partition in range(20):
+        whole_logs.write(broker / f"orders-{partition}", batches)
+    spark = session(two.address)
+    spark.conf.set("spark.sql.shuffle.partitions", 4)
+    kafkaviz.pipeline.register(spark)
+    frame = spark.read.format("kafka_records").option("task_bytes", 70_000).load(str(broker)).groupBy("partition", "offset").count()
+    told: list = []
+    thread = threading.Thread(target=lambda: told.extend(frame.where("count = 1").groupBy("partition").count().collect()))
+    thread.start()
+    until(lambda: done_tasks(spark) > 40)
+    two.kill(0)
+    assert thread.is_alive() and done_tasks(spark) < 300
+    thread.join()
+    assert sorted(told) == [(partition, 10_000) for partition in range(20)]
+    assert read("kafka_records", broker).num_rows == 200_000
+
+
+def until(happened: Callable[[], bool]) -> None:
+    """Waits for it."""
+    end = time.monotonic() + PATIENCE_S
+    while not happened():
+        assert time.monotonic() < end, "it does not happen"
+        time.sleep(0.05)
+
+
+def done_tasks(spark) -> int:
+    """Of the stages that run."""
+    tracker = spark.sparkContext.statusTracker()
+    found = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+    return sum(one.numCompletedTasks for one in found if one)

@@ -1,0 +1,81 @@
+"""The data source over 10 GiB: how much of it a range of offsets or times reads, and how long Spark takes for the answer on local[2].
+
+The bytes are those that the system counts for this process (rchar in /proc/self/io) while it does what Spark's workers do. The rival is the
+same query in words that Spark cannot push down, which reads everything.
+"""
+
+import tempfile
+import time
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+from pyspark.sql.datasource import GreaterThanOrEqual, LessThan
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from benchmarks import row
+from benchmarks.bench_ingest import BATCHES, LOG_BYTES, RECORDS, SEGMENTS, START_MS, write
+from kafkaviz import units
+from kafkaviz.pipeline import register
+from kafkaviz.pipeline.session import session
+from kafkaviz.pipeline.source import KafkaReader
+from kafkaviz.pipeline.source_schema import columns, options
+
+TOTAL_BYTES = SEGMENTS * LOG_BYTES
+MIDDLE = SEGMENTS * BATCHES * RECORDS // 2
+RANGE = 10_000  # offsets, and milliseconds: there is a record each
+TIMES = 3
+
+
+def run(directory: Path | None = None) -> list[str]:
+    """Ranges of offsets and of times, in records and in batches, and a query that needs every batch."""
+    with tempfile.TemporaryDirectory() as folder:
+        return measured(directory or write(Path(folder) / "broker"))
+
+
+def measured(directory: Path) -> list[str]:
+    """The rows, for a directory that bench_ingest.write made."""
+    spark = session("local[2]")
+    register(spark)
+    ranges = [("offset", "kafka_records", MIDDLE), ("timestamp_ms", "kafka_records", START_MS + MIDDLE)]
+    ranges += [("base_offset", "kafka_batches", MIDDLE), ("max_timestamp_ms", "kafka_batches", START_MS + MIDDLE)]
+    told = []
+    for column, name, least in ranges:
+        frame = spark.read.format(name).load(str(directory))
+        within = f"{{0}} >= {least} and {{0}} < {least + RANGE}"
+        pushed_s, found = quickest(frame.where(within.format(column)))
+        all_s, expected = quickest(frame.where(within.format(f"abs({column})")), times=1)
+        assert found == expected > 0
+        read = bytes_read(name, directory, column, least)
+        assert read < 0.02 * TOTAL_BYTES
+        what = f"{name}, a range of `{column}` with {found} rows in {SEGMENTS} GiB of 16 KB batches"
+        share = f"{units.size(read)} read, {100 * read / TOTAL_BYTES:.2f} %; {pushed_s:.2f} s"
+        told.append(row(what, share, f"everything read, {all_s:.1f} s", f"{all_s / pushed_s:.0f} ×"))
+    all_s, batches = quickest(spark.read.format("kafka_batches").load(str(directory)))
+    assert batches == SEGMENTS * BATCHES
+    what = f"kafka_batches, all {batches} rows of {SEGMENTS} GiB counted, Spark running"
+    return [*told, row(what, f"{units.rate(TOTAL_BYTES / all_s)}, {all_s:.1f} s", "–", "–")]
+
+
+def quickest(frame: DataFrame, times: int = TIMES) -> tuple[float, int]:
+    """(the least seconds that it takes to count the rows, how many there are)."""
+    seconds, count = [], 0
+    for _ in range(times):
+        start = time.perf_counter()
+        count = frame.count()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds), count
+
+
+def bytes_read(name: str, directory: Path, column: str, least: int) -> int:
+    """What planning and reading the range asks of the system, in this process."""
+    reader = KafkaReader(name, {"path": str(directory)}, from_arrow_schema(columns(name, options({}))))
+    list(reader.pushFilters([GreaterThanOrEqual((column,), least), LessThan((column,), least + RANGE)]))
+    before = counted_bytes()
+    rows = sum(batch.num_rows for task in reader.partitions() for batch in reader.read(task))
+    assert rows > 0
+    return counted_bytes() - before
+
+
+def counted_bytes() -> int:
+    """What this process has read from anywhere so far."""
+    return int(next(line.split()[1] for line in Path("/proc/self/io").read_text().splitlines() if line.startswith("rchar")))
