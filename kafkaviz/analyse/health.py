@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafkaviz.analyse import outlook, retention
+from kafkaviz.analyse import outlook, paths, retention
 from kafkaviz.analyse.checks import log_gaps, segment, settings, state, time
 from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.checks.other_files import own, unreadable
@@ -24,8 +24,8 @@ from kafkaviz.analyse.retention import Limits, LogRetention
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import checkpoint
 from kafkaviz.format.names import CLEANER_CHECKPOINT, METADATA_TOPIC
-from kafkaviz.log import archive, file
-from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, Broker, open_broker
+from kafkaviz.log import file
+from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings, Sourced, open_settings
 from kafkaviz.simulate.restart import is_metadata
@@ -159,12 +159,12 @@ def check(
 ) -> Health:
     """The health of a broker directory, or of one partition directory in it; of what was opened as one partition, of that alone.
 
-    broker: as it was opened, or its path, as for open_broker.
+    broker: as it was opened, or its path, as for paths.open_directory.
     version: as for assumed_version. now_ms: the time that counts as now, by default that of the newest .log or checkpoint.
     settings: what each partition's log is run with, by default as the metadata log and a server.properties beside it tell.
     watch(partition) is told of each partition before it is read.
     """
-    planned = plan(broker if isinstance(broker, Broker) else open_broker(broker), version, now_ms, partition, settings)
+    planned = plan(broker if isinstance(broker, Broker) else paths.open_directory(broker), version, now_ms, partition, settings)
     findings, kept = [], []
     for one in planned.partitions:
         if watch:
@@ -250,7 +250,7 @@ def compacted_partitions(broker: Broker) -> frozenset[tuple[str, int]]:
 
 def is_lone(broker: Broker) -> bool:
     """Whether one partition directory was opened, not the broker directory around it."""
-    return bool(broker.partitions) and broker.path != archive.opened(broker.source)
+    return broker.is_lone and bool(broker.partitions)
 
 
 def _is_broker(broker: Broker) -> bool:

@@ -28,8 +28,8 @@ def _finding(one: Finding) -> dict:
 
 def _step(step: Step) -> dict:
     return {
-        "partition": step.partition, "segment": step.segment, "action": step.action, "from_position": step.from_position,
-        "bytes": step.size_bytes, "why": step.why,
+        "partition": step.partition, "segment": step.segment, "file": step.file, "action": step.action,
+        "from_position": step.from_position, "bytes": step.size_bytes, "why": step.why, "error": step.error, "way_out": step.way_out,
     }  # fmt: skip
 
 

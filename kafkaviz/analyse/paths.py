@@ -9,7 +9,7 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
 from kafkaviz.format.names import PartitionName, SegmentName
 from kafkaviz.log import archive, file
-from kafkaviz.log.broker import open_broker
+from kafkaviz.log.broker import Broker, open_broker, own_files
 from kafkaviz.log.partition import Partition, open_partition
 from kafkaviz.search import served as serving
 from kafkaviz.search.served import ServedLog, ServedSegment
@@ -60,6 +60,18 @@ def open_index(path: Path, version: str, as_is: bool = False) -> tuple[str, Serv
             return partition.directory, kept
     log = serving.ServedFile(path.name, 0, lambda: file.reader(path))
     return partition.directory, ServedSegment(name.base_offset, log, **{name.kind: serving.of_file(found)})
+
+
+def open_directory(path: Path | str) -> Broker:
+    """A broker directory, a partition directory alone, an archive of either, or a partition in an archive. CannotOpen as open_broker.
+
+    An archive that holds one partition and no file of a broker is that partition alone, as its directory is.
+    """
+    given, path = file.absolute(path), _unpacked(Path(path))
+    broker = open_broker(path)
+    if archive.is_archive(path) and path.is_file() and len(broker.partitions) == 1 and not own_files(broker.path):
+        broker = open_broker(broker.partitions[0].path)
+    return replace(broker, source=given)
 
 
 def open_segments(path: Path) -> tuple[Partition, int | None]:

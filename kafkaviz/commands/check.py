@@ -23,12 +23,13 @@ Exit status: 0 nothing at or above --fail-on, 1 something, 2 wrong usage or a di
 
 --json prints one object: directory; kafka_version, {assumed, because}; findings, a list of {code, severity, partition, file, position,
 length, message, evidence: {found, expected, found_hex, expected_hex}, consequence, next_step, reference}, the worst first; restart,
-{clean, starts, steps: [{partition, segment, action: truncate|rebuild|delete|keep|fail, from_position, bytes, why}]}, null where a
-file that a start reads may not be read; counts, {error, warning, info}; retention, a list of {partition, now_ms, deletes, retention_ms,
-retention_bytes, tiered, log_bytes, over_bytes, segments: [{segment, bytes, timestamp_ms, counted_by: record|entry|unwritten|mtime|unknown,
-offset, state, until_ms, gone_ms, blocked_by, more_bytes}]}, the three settings as {value, source}. state says what a pass of retention at
-now_ms does: log-start, size and time delete the segment; until, behind (an older segment), bytes, unlimited, compacted, high-watermark,
-empty and unknown keep it.
+{clean, starts, steps: [{partition, segment, file, action: truncate|rebuild|delete|keep|fail, from_position, bytes, why, error, way_out}]},
+null where a file that a start reads may not be read; counts, {error, warning, info}; retention, a list of {partition, now_ms, deletes,
+retention_ms, retention_bytes, tiered, log_bytes, over_bytes, segments: [{segment, bytes, timestamp_ms,
+counted_by: record|entry|unwritten|mtime|unknown, offset, state, until_ms, gone_ms, blocked_by, more_bytes}]}, the three settings as
+{value, source}. file is relative to the broker directory; error, what Kafka throws, and way_out are null but for "fail". state says what a
+pass of retention at now_ms does: log-start, size and time delete the segment; until, behind (an older segment), bytes, unlimited,
+compacted, high-watermark, empty and unknown keep it.
 
 --set takes names of topic settings, or the broker's log... names; a value that was typed counts for every topic.
 
@@ -45,7 +46,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("path", metavar="PATH", type=Path, help="a broker or partition directory, or a .tar, .tar.gz or .zip of one")
+    what = "a broker or partition directory, a .tar, .tar.gz or .zip of one, or the path of a partition in one"
+    parser.add_argument("path", metavar="PATH", type=Path, help=what)
     parser.add_argument("--kafka-version", metavar="V", help="the release that reads the directory, such as 4.3.1 (default: by its traces)")
     parser.add_argument(
         "--set", metavar="NAME=VALUE", dest="typed", action="append", default=[], type=setting,
@@ -60,10 +62,10 @@ def run(args: argparse.Namespace) -> int:
     """Checks the directory and prints what was found."""
     from kafkaviz.analyse.health import assumed_version, check
     from kafkaviz.analyse.health_object import as_object
-    from kafkaviz.log.broker import open_broker
+    from kafkaviz.analyse.paths import open_directory
     from kafkaviz.log.settings import open_settings
 
-    progress, broker = _Progress(), open_broker(args.path)
+    progress, broker = _Progress(), open_directory(args.path)
     typed = open_settings(broker, assumed_version(broker, args.kafka_version).version, dict(args.typed)) if args.typed else None
     health = check(broker, args.kafka_version, settings=typed, watch=progress.show)
     progress.clear()

@@ -53,6 +53,7 @@ class Broker:
     clean: bool = False  # it was stopped cleanly and not started since: the marker is there
     clean_body: dict | None = None  # what 3.7 and later write into the marker (KIP-966); older ones leave it empty
     problems: tuple[Problem, ...] = ()
+    is_lone: bool = False  # one partition directory was opened, not the broker directory around it
 
     @property
     def name(self) -> str:
@@ -115,7 +116,8 @@ def _of_partition(source: Path, path: Path) -> Broker:
     problems: list[Problem] = []
     root = path.parent
     partition = _opened(path, names.parse_directory(path.name), _checkpoints(root, problems), problems)
-    return Broker(root, source, tuple(filter(None, [partition])), _properties(root, problems), *_clean(root, problems), tuple(problems))
+    found = tuple(filter(None, [partition]))
+    return Broker(root, source, found, _properties(root, problems), *_clean(root, problems), tuple(problems), is_lone=True)
 
 
 def _opened(path: Path, name: names.PartitionName, offsets: Mapping[str, Mapping], problems: list[Problem]) -> Partition | None:

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,9 @@ def test_the_json_is_as_documented(damaged, capsys):
     severities = [one["severity"] for one in told["findings"]]
     assert severities == sorted(severities, key="error warning info".index)
     assert told["restart"]["clean"] and told["restart"]["starts"]
-    assert list(told["restart"]["steps"][0]) == ["partition", "segment", "action", "from_position", "bytes", "why"]
+    assert list(told["restart"]["steps"][0]) == [
+        "partition", "segment", "file", "action", "from_position", "bytes", "why", "error", "way_out"
+    ]  # fmt: skip
     assert {step["action"] for step in told["restart"]["steps"]} <= {"truncate", "rebuild", "delete", "keep", "fail"}
     assert told["counts"]["error"] == 5
     assert list(told["retention"][0]) == [
@@ -94,6 +97,44 @@ def test_a_refusing_start_says_why(clean, tmp_path, capsys):
     assert main(["check", str(lone)]) == 1
     out = capsys.readouterr().out
     assert "WILL FAIL" in out and "Found directory old stuff" in out and "directory-name-bad" in out
+
+
+def test_each_step_of_the_start_names_its_file_and_a_failing_one_its_exception(clean, tmp_path, capsys):
+    """Two rebuilds of one segment are told apart; the step that ends the start has Kafka's words and the way out."""
+    shutil.copytree(clean / "orders-0", tmp_path / "kafka" / "orders-0")
+    for name in ("meta.properties", "bootstrap.checkpoint", "recovery-point-offset-checkpoint"):
+        shutil.copy2(clean / name, tmp_path / "kafka" / name)
+    (tmp_path / "kafka" / ".kafka_cleanshutdown").touch()
+    for kind in ("index", "timeindex"):
+        (tmp_path / "kafka" / "orders-0" / f"{0:020}.{kind}").unlink()
+    (tmp_path / "kafka" / "old stuff").mkdir()
+    told = []
+    for path in (tmp_path / "kafka" / "orders-0", tmp_path / "kafka"):
+        main(["check", str(path), "--json"])
+        told += json.loads(capsys.readouterr().out)["restart"]["steps"]
+    rebuilt = {one["file"] for one in told if one["action"] == "rebuild" and one["segment"] == 0}
+    assert rebuilt >= {f"orders-0/{0:020}.{kind}" for kind in ("index", "timeindex")}
+    failing = [one for one in told if one["action"] == "fail"]
+    assert failing and all("Found directory" in one["error"] and one["way_out"] for one in failing)
+    assert all(one["error"] is one["way_out"] is None for one in told if one["action"] != "fail")
+
+
+def test_an_archive_of_one_partition_is_what_its_directory_is(clean, tmp_path, capsys):
+    """And so is one of several that the path names, in the archive as beside it."""
+    for name in ("orders-0", "nulls-0"):
+        shutil.copytree(clean / name, tmp_path / "lone" / name)
+    for packed, held in (("one.tar.gz", ("orders-0",)), ("two.tar", ("orders-0", "nulls-0"))):
+        with tarfile.open(tmp_path / packed, "w:gz" if packed.endswith("gz") else "w") as archive:
+            for name in held:
+                archive.add(tmp_path / "lone" / name, name)
+    told = []
+    for path in ("lone/orders-0", "one.tar.gz", "two.tar/orders-0"):
+        assert main(["check", str(tmp_path / path), "--json"]) == 0
+        told.append(json.loads(capsys.readouterr().out))
+        assert told[-1].pop("directory") == str(tmp_path / path)
+    assert told[0] == told[1] == told[2] and told[0]["counts"]["error"] == 0
+    assert main(["check", str(tmp_path / "two.tar" / "payments-0")]) == 2
+    assert "holds nothing of that name" in capsys.readouterr().err
 
 
 def test_a_setting_that_the_directory_does_not_tell_is_typed(clean, capsys):
