@@ -21,7 +21,7 @@ from kafkaviz.format import record
 from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.format.record import Record
 from kafkaviz.log.broker import open_broker
-from kafkaviz.reporting import closing, html, inputs
+from kafkaviz.reporting import closing, html, inputs, subject
 from kafkaviz.reporting import health as health_part
 from kafkaviz.reporting.html import Html
 from kafkaviz.reporting.subject import gather
@@ -58,8 +58,8 @@ class Read(HTMLParser):
 
 
 def batch(base_offset: int, values: list[bytes]) -> bytes:
-    """A batch of records with these values, and the trap as their key."""
-    body = record.build(Record(delta, 0, TRAP.encode(), value) for delta, value in enumerate(values))
+    """A batch of records with these values, the trap as their key and as the name of a header whose value is no text."""
+    body = record.build(Record(delta, 0, TRAP.encode(), value, ((TRAP, b"\xff\0"),)) for delta, value in enumerate(values))
     header = np.zeros(1, HEADER)
     header["base_offset"], header["batch_length_bytes"], header["magic"] = base_offset, HEADER_BYTES - LENGTH_END + len(body), 2
     header["last_offset_delta"], header["record_count"] = len(values) - 1, len(values)
@@ -164,7 +164,7 @@ def test_what_records_hold_is_left_out_unless_somebody_asks(trapped):
     broker = open_broker(trapped)
     quiet, open_ = (Read(report.report(broker, MADE_MS, with_payload=asked)).words for asked in (False, True))
     assert "zweitens" not in quiet and "log-garbage-tail" in quiet and TRAP.encode().hex(" ")[:20] not in quiet
-    assert "A few records" in open_ and "zweitens" in open_ and TRAP.encode().hex(" ")[:20] in open_
+    assert "A few records" in open_ and "zweitens" in open_ and f"{TRAP}: ff 00 (2 B)" in open_ and TRAP.encode().hex(" ")[:20] in open_
 
 
 @pytest.mark.parametrize(
@@ -199,11 +199,22 @@ def test_a_partition_by_itself(clean):
     assert "--entity-type topics --entity-name payments" in words
 
 
+def test_what_is_counted_is_what_the_catalog_counts(clean, killed):
+    """Batches, records, entries, codecs, newest records; and what stands behind the last batches."""
+    known, tails = subject._counted(open_broker(clean), lambda what: None)
+    assert (known.total.batches, known.total.records, known.total.offset_entries, known.total.time_entries) == (54_917, 261_296, 5442, 4513)
+    assert not tails and known.total.torn_bytes == 0 and known.codecs["clicks-mixed-0"] == ("none", "gzip", "snappy", "lz4", "zstd")
+    assert len(known.entries.position) == 5442
+    assert set(subject._counted(open_broker(killed), lambda what: None)[1].values()) == {
+        "last batch cut short", "512 zero bytes at the end", "45 bytes that do not belong"
+    }  # fmt: skip
+
+
 def test_a_partition_without_a_record(clean):
     """Nothing is tuned, and that is said; the rest stands."""
-    subject = gather(open_broker(clean / "empty-room-1"))
-    words = Read(report.page(subject, MADE_MS)).words
-    assert subject.tuned is None and "Nothing is told of it: " in words and "empty" in words
+    found = gather(open_broker(clean / "empty-room-1"))
+    words = Read(report.page(found, MADE_MS)).words
+    assert found.tuned is None and "Nothing is told of it: " in words and "empty" in words
 
 
 def test_a_file_that_cannot_be_read_is_left_out_and_named(clean, tmp_path):
@@ -215,10 +226,10 @@ def test_a_file_that_cannot_be_read_is_left_out_and_named(clean, tmp_path):
     index = next((broker / "orders-0").glob("*.index"))
     opened = open_broker(broker)
     index.unlink()
-    subject = gather(opened)
-    words = Read(report.page(subject, MADE_MS)).words
-    assert [one.path for one in subject.overview.problems] and "not read, and left out" in words
-    assert "payments-0" in words and subject.overview.partitions[1].sums.batches == 2167
+    found = gather(opened)
+    words = Read(report.page(found, MADE_MS)).words
+    assert [one.path for one in found.overview.problems] and "not read, and left out" in words
+    assert "payments-0" in words and found.overview.partitions[1].sums.batches == 2167
 
 
 def test_the_directory_is_as_it_was(damaged, damaged_page):

@@ -55,7 +55,7 @@ def _sample(partition: Partition) -> Sample:
 
 
 def _row(one: BatchRecord) -> tuple[str, str, str, str, str]:
-    headers = [f"{_text(header.key)}: {_text(header.value)}" for header in one.headers[:HEADERS]]
+    headers = [f"{_text(name)}: {_text(value)}" for name, value in one.headers[:HEADERS]]
     more = [f"and {len(one.headers) - HEADERS} more"] if len(one.headers) > HEADERS else []
     return units.group(one.offset), units.moment(one.timestamp_ms), _text(one.key), _text(one.value), ", ".join(headers + more)
 
