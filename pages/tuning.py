@@ -1,13 +1,11 @@
 """Tuning: what another interval would have cost this log."""
 
-import json
 import math
 from dataclasses import replace
 
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analyse import tuning_object
 from kafkaviz.analyse.tuning import SETTING, Budgets
 from kafkaviz.analyse.tuning_source import Source
 from kafkaviz.errors import KafkavizError
@@ -19,7 +17,7 @@ from kafkaviz.ui import tunings as lab
 from kafkaviz.ui.frame import frame
 from kafkaviz.ui.pick import Place
 from kafkaviz.ui.tables import csv_of, download, mode, table
-from kafkaviz.ui.tuning_sections import Shown, adopt, called, sections, verdict
+from kafkaviz.ui.tuning_sections import Shown, adopt, called, go_to, sections, verdict
 
 NAME_CHARACTERS = 20
 
@@ -110,12 +108,7 @@ def segmented(choices: dict[str, tuple[str, str]], now: str, place: Place) -> No
         label = shown.get(st.segmented_control("Tuned", list(shown), **look) or short, now)
     if label != now:
         kind, name = choices[label]
-        kept = {
-            one: value for one, value in st.query_params.items() if one not in (state.CONSIDERED, state.TUNING_OF, state.TOPIC_PARTITION)
-        }
-        address = state.address(place.directory, name if kind == "partition" else place.address.get(state.TOPIC_PARTITION, ""))
-        st.session_state.pop(state.CONSIDERED, None)
-        st.switch_page("pages/tuning.py", query_params=kept | address | ({} if kind == "partition" else {state.TUNING_OF: label}))
+        go_to(place, name if kind == "partition" else place.address.get(state.TOPIC_PARTITION, ""), "" if kind == "partition" else label)
 
 
 def asked_for(place: Place, kind: str, name: str) -> lab.Wanted | None:
@@ -223,16 +216,9 @@ def title(shown: Shown) -> None:
     """What is tuned, in figures."""
     with st.container(width="stretch"):
         parts.title("Tuning", lead(shown), gap=0)
-    data = lambda: output_json(shown)  # noqa: E731 - made when it is asked for
+    data = lambda: lab.tuned_object(shown.source, shown.answer, shown.budgets, shown.costs, shown.is_tiered)  # noqa: E731 - made when it is asked for
     look = {"on_click": "ignore", "icon": ":material/download:", "key": "kv_tuning_json"}
     st.download_button("Report", data, f"tuning-{shown.label.replace(' ', '-')}.json", "application/json", **look)
-
-
-def output_json(shown: Shown) -> str:
-    """The object that kafkaviz tune --json prints."""
-    answer = shown.answer
-    found = tuning_object.as_object(lab.with_tiered(shown.source, shown.is_tiered), answer.each, answer.whole, shown.budgets, shown.costs)
-    return json.dumps(found, indent=1)
 
 
 def lead(shown: Shown) -> str:

@@ -79,6 +79,16 @@ def adopt(key: str, choices: Sequence[str]) -> None:
         st.query_params.pop(key)
 
 
+def go_to(place: Place, topic_partition: str, label: str = "") -> None:
+    """Another thing to tune: another address, with the same budgets; it comes with its own recommendation."""
+    left = (state.CONSIDERED, state.TUNING_OF, state.TOPIC_PARTITION, *state.IF.values())
+    kept = {name: value for name, value in st.query_params.items() if name not in left}
+    for key in (state.CONSIDERED, *state.IF.values()):
+        st.session_state.pop(key, None)
+    there = kept | state.address(place.directory, topic_partition) | ({state.TUNING_OF: label} if label else {})
+    st.switch_page("pages/tuning.py", query_params=there)
+
+
 def sections(shown: Shown) -> None:
     """What follows from the curves, down the page."""
     st.space(32)
@@ -171,10 +181,10 @@ def before_after_table(heads: Sequence[str], rows: Iterable[before_after.Row]) -
     ))  # fmt: skip
 
 
-def commands(shown: Shown, changed: dict[str, int], words: str) -> None:
+def commands(shown: Shown, changed: dict[str, int], words: str, name: str = "interval") -> None:
     """What to run, and what it reaches."""
     topic = None if shown.kind == "broker" else shown.case.today.topic
-    with st.container(key="kv_tune_cmd", gap=8):
+    with st.container(key=f"kv_tune_cmd_{name}", gap=8):
         if not changed:
             lines = f"nothing to run: {shown.today.interval_bytes} is what is set"
         else:
@@ -212,7 +222,7 @@ def topics(shown: Shown) -> None:
         look = {"label_visibility": "collapsed", "index": None, "placeholder": "Open a topic", "width": 260, "key": "kv_topic_open"}
         chosen = st.selectbox("Open a topic", list(names), format_func=lambda one: names.get(one, one), **look)
         if chosen:
-            st.switch_page("pages/tuning.py", query_params=state.address(shown.place.directory, chosen))
+            go_to(shown.place, chosen)
         heads = (
             "topic",
             "log_bytes",
@@ -372,7 +382,7 @@ def once_more(shown: Shown) -> None:
         name: getattr(other, name.replace(".", "_")) for name in state.IF if getattr(other, name.replace(".", "_")) != asked_of(shown, name)
     }
     if moved:
-        commands(shown, moved, "To set those too:")
+        commands(shown, moved, "To set those too:", "others")
 
 
 def asked_of(shown: Shown, name: str) -> int:

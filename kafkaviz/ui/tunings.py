@@ -1,6 +1,7 @@
 """What the Tuning page works out, kept between reruns: logs measured in the background, answers by budgets, replays, drawn figures."""
 
 import hashlib
+import json
 import tempfile
 import threading
 import time
@@ -11,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from kafkaviz.analyse import calibration, cost_model, sweep, tuning, tuning_source, what_if
+from kafkaviz.analyse import calibration, cost_model, sweep, tuning, tuning_object, tuning_source, what_if
 from kafkaviz.analyse.cost_model import Costs
 from kafkaviz.analyse.tuning import Assumption, At, Budgets, Recommendation
 from kafkaviz.analyse.tuning_source import Case, Source
@@ -259,6 +260,12 @@ def answer(key: str, budgets: Budgets, prices: Costs, is_tiered: bool, _source: 
     case = source.whole
     each, whole = tuning.answers(source.cases, case, budgets, prices)
     return Answer(case, whole, each, tuning.every(case.measured, prices, budgets) if whole else ())
+
+
+def tuned_object(source: Source, known: Answer, budgets: Budgets, prices: Costs, is_tiered: bool = False) -> str:
+    """The object that kafkaviz tune --json prints."""
+    found = tuning_object.as_object(with_tiered(source, is_tiered), known.each, known.whole, budgets, prices)
+    return json.dumps(found, indent=1, ensure_ascii=False)
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
