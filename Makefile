@@ -10,13 +10,13 @@ PIP := $(PYTHON_OF_VENV) -m pip install --quiet --disable-pip-version-check
 INSTALL := PYTHONWARNINGS=ignore $(if $(UV),$(UV) pip install --quiet --compile-bytecode --python $(PYTHON_OF_VENV),$(PIP))
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-kafka lint fuzz bench bench-kafka
+.PHONY: help run test test-kafka lint lessons fuzz bench bench-kafka
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: $(INSTALLED) ## open the app on the sample broker; BROKER=path opens another, PORT=8600 listens there
-	@$(PYTHON_OF_VENV) -m kafkaviz app $(if $(BROKER),"$(BROKER)") $(if $(PORT),--port "$(PORT)")
+run: $(INSTALLED) ## open the app on the sample broker; BROKER=path opens another, PORT=8600 listens there, LESSONS=folder adds lessons
+	@$(PYTHON_OF_VENV) -m kafkaviz app $(if $(BROKER),"$(BROKER)") $(if $(PORT),--port "$(PORT)") $(if $(LESSONS),--lessons "$(LESSONS)")
 
 test: $(INSTALLED_DEV) ## run the tests; SLOW=1 runs the slow ones too
 	@$(PYTHON_OF_VENV) -m pytest -q $(if $(SLOW),-m "")
@@ -26,6 +26,9 @@ test-kafka: $(INSTALLED) ## hold the writer to Kafka's own classes and to a brok
 
 lint: $(INSTALLED_DEV) ## check the code with ruff
 	@$(VENV)/bin/ruff check .
+
+lessons: $(INSTALLED) ## check the lessons of the Workshop, and those in LESSONS=folder; says file:line of what is wrong
+	@$(PYTHON_OF_VENV) -m kafkaviz.ui.lessons kafkaviz/ui/lessons $(if $(LESSONS),"$(LESSONS)")
 
 fuzz: $(INSTALLED_DEV) ## feed every reader damaged input for MINUTES=10, SEED=1; CASE=n shows one again
 	@MINUTES="$(MINUTES)" INPUTS="$(INPUTS)" SEED="$(SEED)" CASE="$(CASE)" $(PYTHON_OF_VENV) -m tests.fuzz

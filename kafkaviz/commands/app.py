@@ -28,6 +28,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument("--port", metavar="N", type=_port, help="the port to listen on (default: 8501, or the next free one)")
     parser.add_argument("--master", metavar="M", default="local[*]", help="the Spark master that ingests (default: %(default)s)")
     parser.add_argument("--allow-root", metavar="DIR", type=Path, action="append", help="open nothing outside it; may be repeated")
+    parser.add_argument("--lessons", metavar="DIR", type=Path, action="append", help="a folder of lessons; may be repeated")
     parser.set_defaults(run=run)
 
 
@@ -47,6 +48,8 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
         settings["KAFKAVIZ_DIR"] = str(_readable(args.directory))
     if args.allow_root is not None:
         settings["KAFKAVIZ_ALLOW_ROOT"] = os.pathsep.join(str(_readable(root)) for root in args.allow_root)
+    if args.lessons is not None:
+        settings["KAFKAVIZ_LESSONS"] = os.pathsep.join(str(_readable(folder)) for folder in args.lessons)
     return settings
 
 

@@ -62,6 +62,7 @@ ROLLS_ON_DISK = "kv_rolls_on_disk"  # Rolls: a topic-partition was looked at las
 OWN_TUNED = "kv_own_tuned"  # Tuning: the workload that somebody wrote
 OWN_TEXT = "kv_own_text"  # Rolls: the workload that somebody wrote
 ASKING = "kv_asking"  # Explore: the query that was looked at last, and its directory
+WORKSHOP = "kv_workshop"  # Workshop: the lesson, step and answers of this session, as address parameters
 SPOKEN = "kv_spoken"  # the language that was chosen last
 REMEMBERED = "kv_remembered"  # the directory this session put into the list of recent ones
 

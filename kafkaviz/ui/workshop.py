@@ -18,6 +18,7 @@ ANSWER = re.compile(r"([a-z0-9-]{1,60})\.(\d{1,2})([a-hx])")
 SOLVED = "x"
 LETTERS = "abcdefgh"
 MOST_ANSWERS = 400
+KEPT = (state.LESSON, state.PART, state.ANSWERS, state.NOTES, state.PAPER)
 STEPPER = "step"  # written by the steppers themselves, in the browser
 
 
@@ -42,6 +43,18 @@ def at(lessons: Sequence[Lesson]) -> At:
     lesson = lessons[number]
     part = state.number(st.query_params.get(state.PART)) or 1
     return At(lesson, number, min(max(part, 1), len(lesson.steps)))
+
+
+def come_back() -> None:
+    """To where this session was, for an address that says nothing, as that of the link in the sidebar does."""
+    if not any(key in st.query_params for key in KEPT):
+        for key, value in st.session_state.get(state.WORKSHOP, {}).items():
+            st.query_params[key] = value
+
+
+def remember() -> None:
+    """Keeps this address for `come_back`."""
+    st.session_state[state.WORKSHOP] = {key: st.query_params[key] for key in KEPT if key in st.query_params}
 
 
 def go(name: str, part: int) -> None:
@@ -78,6 +91,7 @@ def reset() -> None:
         del st.session_state[key]
     for key in (state.ANSWERS, state.LESSON, state.PART, state.GIVEN, STEPPER):
         st.query_params.pop(key, None)
+    st.session_state.pop(state.WORKSHOP, None)
 
 
 def letter(block: Block, name: str, part: int) -> str | None:

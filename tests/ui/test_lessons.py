@@ -1,6 +1,7 @@
 """The lessons: their grammar, with the line of each fault; that every one can be taught, in both languages; their answers."""
 
 import logging
+import re
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from kafkaviz.search import exercise
 from kafkaviz.ui import lessons
 from kafkaviz.ui.lessons import check, live, tasks
-from kafkaviz.ui.lessons.grammar import Block, parse
+from kafkaviz.ui.lessons.grammar import HEAD, Block, parse
 from kafkaviz.ui.lessons.kinds import KINDS, TASK_KEYS
 
 GOOD = """---
@@ -116,6 +117,22 @@ def test_a_file_has_the_name_of_a_lesson():
     """Its language is part of it."""
     assert faults(GOOD, "Ninth lesson.md")[0].startswith("1: a lesson's file is called name.en.md")
     assert str(parse(GOOD.replace("five", "six"), "x/ninth.en.md", KINDS)[1][0]).startswith("x/ninth.en.md:12: set is five or twenty")
+
+
+README = (lessons.HERE / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_example_of_the_readme_is_a_lesson(tmp_path):
+    """As it stands there."""
+    (tmp_path / "restart.en.md").write_text(re.search(r"````markdown\n(.*?)````", README, re.DOTALL)[1], encoding="utf-8")
+    assert check.faults([tmp_path]) == (1, [])
+
+
+def test_the_readme_tells_of_every_block_and_key():
+    """Of the tables in code."""
+    told = set(re.findall(r"`([A-Za-z0-9-]+)(?:: [^`]*)?`", README))
+    keys = {key for kind in KINDS.values() for key in kind.keys} | set(HEAD)
+    assert (set(KINDS) | set(tasks.TASKS) | keys) - told == set()
 
 
 # ---- found, and dropped in

@@ -184,6 +184,18 @@ def test_start_again():
     assert "Lesson 1 of 8, step 1" in html(at) and "0 of 38 questions answered" in html(at) and "answers" not in at.query_params
 
 
+def test_who_looks_at_another_page_comes_back_to_the_same_step():
+    """By the link in the sidebar, which knows nothing of lessons; after starting again there is nothing to come back to."""
+    at = page(lesson="time", at="3", answers="time.1b", lang="zh")
+    sound(at.switch_page(str(ROOT / "pages" / "page_cache.py")).run())
+    for name in ("lesson", "at", "answers", "lang"):
+        del at.query_params[name]
+    at.session_state["kv_spoken"] = "zh"
+    at = sound(at.switch_page(str(ROOT / "pages" / "workshop.py")).run())
+    assert "第 6 课，共 8 课 · 第 3 步" in html(at) and (asked(at, "answers"), asked(at, "lang")) == ("time.1b", "zh")
+    assert "第 1 课" in html(sound(press(at, "kv_reset").run()))
+
+
 def test_a_lesson_that_is_done_is_marked():
     """By a sign, not by colour alone."""
     first = "three-files.1a three-files.2a three-files.3x three-files.4x"

@@ -25,7 +25,11 @@ ANSWER_PX = 340  # a text field for a number
 
 def main() -> None:
     """The page, or the sentence that says why there is none."""
-    found, faults = found_lessons.lessons(words.language())
+    workshop.come_back()
+    spoken = words.language()
+    if spoken != words.ENGLISH and state.LANGUAGE not in st.query_params:
+        st.query_params[state.LANGUAGE] = spoken  # a link that is copied speaks as this page does
+    found, faults = found_lessons.lessons(spoken)
     here = workshop.at(found) if found else None
     frame("Workshop", lambda: crumbs(found, here), lambda: tools(here))
     st.html(f"<style>{_stylesheet()}</style>")
@@ -38,6 +42,7 @@ def main() -> None:
     else:
         strip(found, here)
         one_step(found, here)
+    workshop.remember()
 
 
 @cache
