@@ -74,7 +74,7 @@ def _answers(subject: Subject) -> Html:
     shown = health.view(subject)
     told = [
         (shown.verdict.kind, "The next start", shown.verdict.title, "health"),
-        (_worst(shown), "Findings", _counts(shown), "health"),
+        (_worst(shown), "Findings", health.counts_words(shown), "health"),
     ]
     if subject.tuned:
         verdict = tuning.verdict_view(subject.tuned)
@@ -89,12 +89,6 @@ def _answer(kind: str, what: str, words: str, place: str) -> Html:
 
 def _worst(shown: View) -> str:
     return next((severity for severity in ("error", "warning", "info") if shown.counts[severity]), "ok")
-
-
-def _counts(shown: View) -> str:
-    errors, warnings, infos = (shown.counts[severity] for severity in ("error", "warning", "info"))
-    many = (f"{units.group(count)} {noun}{'' if count == 1 else 's'}" for count, noun in ((errors, "error"), (warnings, "warning")))
-    return f"{', '.join(many)}, {units.group(infos)} worth knowing"
 
 
 def _footer() -> Html:

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -162,12 +163,15 @@ def _as_object(subject: "Subject", out: Path, data: bytes) -> dict:
     }  # fmt: skip
 
 
-def _words(subject: "Subject", out: Path, size_bytes: int):
+def _words(subject: "Subject", out: Path, size_bytes: int) -> Iterator[str]:
     from kafkaviz import units
     from kafkaviz.reporting import health, tuning
 
-    counts = subject.health.counts
+    shown = health.view(subject)
     yield f"{out}: {units.size(size_bytes)}"
-    yield f"  {health.view(subject).verdict.title}"
-    yield f"  {counts['error']} errors, {counts['warning']} warnings, {counts['info']} worth knowing"
-    yield f"  {tuning.verdict_view(subject.tuned).headline if subject.tuned else f'not tuned: {subject.untuned}'}"
+    yield f"  {shown.verdict.title}"
+    yield f"  {health.counts_words(shown)}"
+    if subject.tuned:
+        yield f"  index.interval.bytes: {tuning.verdict_view(subject.tuned).headline}{tuning.own_words(subject.tuned)}"
+    else:
+        yield f"  not tuned: {subject.untuned}"

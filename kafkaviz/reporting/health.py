@@ -18,7 +18,6 @@ INDEXES = (".index", ".timeindex", ".txnindex", ".snapshot")  # what is in these
 IN_FULL = 3  # errors of one code; of what weighs less the first, the others by their place
 ROW_BYTES = checkup.ROW_BYTES
 KINDS = {"steps": "lwlw", "retention": "wllw"}  # of the cells of both tables, as html.table has them
-COUNTED = {"error": "errors", "warning": "warnings", "info": "worth knowing"}
 
 
 def part(subject: Subject) -> Part:
@@ -48,6 +47,13 @@ def view(subject: Subject) -> checkup.View:
     return checkup.view(found.findings, found.restart, logs, read, len(broker.partitions), found.retention)
 
 
+def counts_words(shown: checkup.View) -> str:
+    """1 error, 13 warnings, 17 worth knowing."""
+    of = ((shown.counts[severity], severity) for severity in ("error", "warning"))
+    many = (f"{units.group(count)} {severity}{'' if count == 1 else 's'}" for count, severity in of)
+    return f"{', '.join(many)}, {units.group(shown.counts['info'])} worth knowing"
+
+
 def _is_index(name: str) -> bool:
     """Whether a file holds no content; of a KRaft snapshot, which is a .checkpoint, and of a .log nobody can say that."""
     stem = name.rpartition("/")[2]
@@ -74,10 +80,9 @@ def _strip(strip: Strip | None) -> Html:
 
 
 def _findings(shown: checkup.View) -> Html:
-    counts = ", ".join(f"{units.group(count)} {COUNTED[severity]}" for severity, count in shown.counts.items())
     if not shown.items:
         return join((tag("h3", "Findings"), note("Nothing was found, not even something worth knowing.")))
-    return join((tag("h3", f"Findings: {counts}"), *map(_item, shown.items)))
+    return join((tag("h3", f"Findings: {counts_words(shown)}"), *map(_item, shown.items)))
 
 
 def _item(item: Item) -> Html:
