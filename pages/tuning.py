@@ -216,9 +216,17 @@ def title(shown: Shown) -> None:
     """What is tuned, in figures."""
     with st.container(width="stretch"):
         parts.title("Tuning", lead(shown), gap=0)
-    data = lambda: lab.tuned_object(shown.source, shown.answer, shown.budgets, shown.costs, shown.is_tiered)  # noqa: E731 - made when it is asked for
-    look = {"on_click": "ignore", "icon": ":material/download:", "key": "kv_tuning_json"}
-    st.download_button("Report", data, f"tuning-{shown.label.replace(' ', '-')}.json", "application/json", **look)
+    here = shown.place.listed
+    if here is None or shown.kind == "workload":
+        return
+    look = {"on_click": "ignore", "icon": ":material/download:", "key": "kv_tuning_report"}
+    if lab.log_bytes(here) > lab.REPORTED_BYTES:
+        words = f"{units.size(lab.log_bytes(here))} of .log are too much for a page: kafkaviz report writes it"
+        st.download_button("Report", "", disabled=True, help=words, **look)
+        return
+    name = f"{here.broker.source.name.split('.tar')[0]}.html"
+    words = "One HTML file of the whole directory: inventory, findings, tuning with its curves. Opens without a network."
+    st.download_button("Report", lambda: lab.report(here), name, "text/html", help=words, **look)
 
 
 def lead(shown: Shown) -> str:

@@ -148,10 +148,15 @@ def compared(shown: Shown) -> None:
     rows = compared_rows(shown)
     heads = (f"For {called(shown)}", *names, "Change", "How it is known")
     before_after_table(heads, rows)
-    download(
-        "Download as CSV", lambda: csv_of(("what", *names, "change", "kind", "known"), map(astuple, rows)), "before-after.csv",
-        "kv_compared_csv",
-    )  # fmt: skip
+    with st.container(horizontal=True, gap=12):
+        download(
+            "Download as CSV", lambda: csv_of(("what", *names, "change", "kind", "known"), map(astuple, rows)), "before-after.csv",
+            "kv_compared_csv",
+        )  # fmt: skip
+        whole = lambda: lab.tuned_object(shown.source, shown.answer, shown.budgets, shown.costs, shown.is_tiered)  # noqa: E731 - when asked for
+        name = f"tuning-{shown.label.replace(' ', '-')}.json"
+        look = {"on_click": "ignore", "type": "tertiary", "icon": ":material/download:", "key": "kv_tuning_json"}
+        st.download_button("Download all as JSON", whole, name, "application/json", **look)
     commands(shown, {} if is_same else {SETTING: other.interval_bytes}, verdict_view(shown).command_lead)
 
 

@@ -23,7 +23,7 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.simulate import workload
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.ui import state
+from kafkaviz.ui import cache, state
 from kafkaviz.ui.cache import Listed
 from kafkaviz.units import legible
 
@@ -31,6 +31,7 @@ KEPT = 24
 READINGS = 12  # that are kept, the newest
 PATIENCE_S = 2.5  # that a page waits for a reading before it shows how far it is
 AT_ONCE_BYTES = 256 << 20  # of .log that is written once more without being asked for
+REPORTED_BYTES = 1 << 30  # of .log, in a report that a page makes
 BROKER, WORKLOAD = state.WHOLE_BROKER, "Workload"
 OWN = "Your own"
 ANY, AS_FOUND, CALIBRATED = "any", "as the directory tells", "calibrated"
@@ -266,6 +267,18 @@ def tuned_object(source: Source, known: Answer, budgets: Budgets, prices: Costs,
     """The object that kafkaviz tune --json prints."""
     found = tuning_object.as_object(with_tiered(source, is_tiered), known.each, known.whole, budgets, prices)
     return json.dumps(found, indent=1, ensure_ascii=False)
+
+
+def log_bytes(here: Listed) -> int:
+    """Of all .log files of a broker directory."""
+    return sum(map(_log_bytes, here.broker.partitions))
+
+
+def report(here: Listed) -> str:
+    """The report of a broker directory, dated now; of its checkup what the catalog tells, if it is fresh."""
+    from kafkaviz import report as html  # it takes Plotly's own text, which no page needs before
+
+    return html.report(here.broker, int(1000 * time.time()), checked=cache.told_health(here))
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)

@@ -242,10 +242,13 @@ def test_a_cancelled_reading_can_be_begun_anew():
     assert readings.of(of) is not first
 
 
-def test_what_the_report_button_gives():
-    """The object of kafkaviz tune --json, of what is on the page."""
-    at = page(tp="payments-0")
-    assert any(one.proto.label == "Report" for one in at.get("download_button"))
+def test_what_the_downloads_give():
+    """The object of kafkaviz tune --json, of what is on the page; the report of the whole directory."""
+    labels = [one.proto.label for one in page(tp="payments-0").get("download_button")]
+    assert "Report" in labels and "Download all as JSON" in labels
+    assert "Report" not in [one.proto.label for one in page(tune="Workload").get("download_button")]
+    html_text = lab.report(cache.listed(cache.samples()[0]))
+    assert html_text.startswith("<!doctype html>") and "index.interval.bytes" in html_text
     source = tuning_source.open_source(open_broker(cache.samples()[0]).partition("payments-0").path)
     budgets, prices = lab.Budgets(), lab.costs(source, "nvme")
     found = lab.tuned_object(source, lab.answer("payments", budgets, prices, False, source), budgets, prices)
