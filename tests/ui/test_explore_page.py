@@ -1,0 +1,253 @@
+"""The Explore page without a browser and without Spark: its states, its address, and what it hands out."""
+
+import io
+import json
+from pathlib import Path
+from typing import ClassVar
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from kafkaviz.errors import KafkavizError
+from kafkaviz.figures.questions import BY_NAME, QUESTIONS
+from kafkaviz.pipeline import query as query_module
+from kafkaviz.pipeline.query import Answer, Lost, QueryProgress
+from kafkaviz.pipeline.run import Cancelled
+from kafkaviz.pipeline.schema import TABLES
+from kafkaviz.pipeline.sql import Wrong
+from kafkaviz.ui import cache, explore
+
+ROOT = Path(__file__).parents[2]
+CODECS = pa.table({"codec": ["zstd", "none"], "batches": [540, 100], "records": [12_415, 900], "log_bytes": [390_553, 90_000],
+                   "bytes_a_record": [31.5, 100.0]})  # fmt: skip
+DONE = QueryProgress("done", seconds=0.4)
+SELECT = "SELECT codec, count(*) AS n\nFROM batches\nGROUP BY codec"
+
+
+class FakeQuery:
+    """A query that is as far as the test says."""
+
+    asked: ClassVar[list[str]] = []
+    now: QueryProgress = DONE
+    answer: Answer | None = Answer(CODECS, 2, 0.4)
+    error: KafkavizError | None = None
+
+    def __init__(self, catalog_path: Path, text: str, master: str) -> None:
+        self.text, self.own = text, None
+        FakeQuery.asked.append(text)
+
+    def progress(self) -> QueryProgress:
+        return self.own or FakeQuery.now
+
+    @property
+    def is_over(self) -> bool:
+        return self.progress().state in query_module.OVER
+
+    def cancel(self) -> None:
+        self.own = QueryProgress("cancelled")
+
+    def wait(self, timeout_s: float | None = None) -> Answer | None:
+        if self.progress().state == "cancelled":
+            raise Cancelled("the query was cancelled")
+        if self.error:
+            raise self.error
+        return self.answer if self.progress().state == "done" else None
+
+
+@pytest.fixture
+def fake(monkeypatch, starts) -> type[FakeQuery]:
+    """Queries that never reach Spark; set what comes of them before the page runs."""
+    fresh = type("FakeQuery", (FakeQuery,), {})
+    monkeypatch.setattr(FakeQuery, "asked", [])
+    monkeypatch.setattr(query_module, "Query", fresh)
+    for name in ("now", "answer", "error"):
+        monkeypatch.setattr(FakeQuery, name, getattr(FakeQuery, name))
+    return FakeQuery
+
+
+@pytest.fixture
+def made(damaged, in_process, monkeypatch) -> Path:
+    """The directory of the damaged broker, its catalog where the app keeps it."""
+    found = cache.broker(damaged)
+    in_process(found.source, catalog=cache.catalog_path(found), findings=True)
+    return damaged
+
+
+def page(directory: Path, **asked: str) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    at.query_params["dir"] = str(directory)
+    at.run()
+    for name, value in asked.items():
+        at.query_params[name] = value
+    return checked(at.switch_page(str(ROOT / "pages" / "explore.py")).run())
+
+
+def checked(at: AppTest) -> AppTest:
+    assert [error.message for error in at.exception] == []
+    return at
+
+
+def words(at: AppTest) -> str:
+    return "\n".join(one.proto.body for one in at.get("html"))
+
+
+def field(at: AppTest) -> dict:
+    return next(json.loads(one.proto.json) for one in at.get("bidi_component") if one.proto.component_name.endswith("kafkaviz.sql"))
+
+
+def press(at: AppTest, label: str) -> AppTest:
+    return checked(next(one for one in at.button if one.label == label).click().run())
+
+
+def test_the_first_question_is_asked_by_itself(made, fake):
+    """Its query stands in the field, its answer below, in numbers, figure and table."""
+    at = page(made, ask="codecs")
+    assert field(at)["text"] == BY_NAME["codecs"].sql and fake.asked == [BY_NAME["codecs"].sql]
+    assert "2 rows, 0.4 s" in words(at) and "A record takes 32 B with zstd, 100 B with none" in words(at)
+    assert '<td class="kv-mono r kv-tight">12\u202f415</td>' in words(at) and len(at.get("plotly_chart")) == 1
+    assert field(page(made))["text"] == QUESTIONS[0].sql
+
+
+def test_a_question_is_chosen(made, fake):
+    """It stands in the address, by its name; the first one leaves the address as it is."""
+    at = press(page(made), "Where is the index densest?")
+    assert at.query_params["ask"] == "densest" and fake.asked[-1] == BY_NAME["densest"].sql
+    assert "sql" not in at.query_params and "ask" not in press(at, QUESTIONS[0].text).query_params
+
+
+def test_a_link_brings_a_query_back(made, fake):
+    """Whatever was typed; it is asked once for all who come."""
+    for _ in range(2):
+        assert field(page(made, sql=SELECT))["text"] == SELECT
+    assert fake.asked == [SELECT]
+
+
+def test_another_column_is_drawn(made, fake):
+    """And stands in the address."""
+    at = page(made, ask="codecs", draw="log_bytes")
+    assert "log_bytes: 87.9 KiB to 381 KiB" in words(at)
+
+
+def test_the_tables_are_listed_with_their_rows_and_columns(made, fake):
+    """All but the one that is kafkaviz's own."""
+    told, rows = words(page(made)), cache.catalog_info(cache.listed(made)).rows
+    assert set(explore.A_ROW_IS) == set(TABLES) - {"checked"}
+    for name in ("segments", "retention", "sweep", "findings"):
+        assert f'<summary><span class="kv-mono">{name}</span><span>{rows[name]:,}</span>'.replace(",", "\u202f") in told
+    assert '<button type="button" class="kv-col">headers_p99</button><span>long</span>' in told
+
+
+def test_a_mistake_is_marked(made, fake):
+    """One message with its place, in the field too; no way to run it again unchanged."""
+    fake.now, fake.error = QueryProgress("failed"), Wrong("There is no column <b>", "Columns like it: topic", 14, 17)
+    at = page(made, sql="SELECT topic, <b>\nFROM segments")
+    assert "There is no column &lt;b&gt;" in words(at) and "Line 1, character 15. Columns like it: topic" in words(at)
+    assert '<i>1</i>SELECT topic, <b>&lt;b&gt;</b>' in words(at) and field(at)["wrong"] == [14, 17]
+    assert not [one for one in at.button if one.label == "Run again"]
+
+
+def test_a_spark_that_was_killed_is_said_and_run_again(made, fake):
+    """By the button; the next answer is shown."""
+    fake.now, fake.error = QueryProgress("failed"), Lost("Spark's Java process ended while it worked on the query")
+    at = page(made, sql=SELECT)
+    assert "Spark's Java process ended while it worked on this" in words(at).replace("&#x27;", "'")
+    fake.now, fake.error = DONE, None
+    at = press(at, "Run again")
+    assert "2 rows" in words(at) and fake.asked == [SELECT, SELECT]
+
+
+def test_any_other_failure_is_one_line(made, fake):
+    """No traceback."""
+    fake.now, fake.error = QueryProgress("failed"), KafkavizError("no Java was found")
+    told = words(page(made, sql=SELECT))
+    assert "The query did not end" in told and "no Java was found. Nothing was changed." in told
+
+
+def test_while_it_runs_the_page_shows_how_far(made, fake, monkeypatch):
+    """Spark's own start, then its tasks; and a way to stop."""
+    fake.now = QueryProgress("starting", seconds=3.2)
+    assert "Spark is starting" in words(page(made, sql=SELECT))
+    fake.now = QueryProgress("running", 3, 4, 1.2)
+    at = page(made, sql=SELECT)
+    assert "Spark: 3 of 4 tasks" in words(at) and "width:75%" in words(at) and "rows," not in words(at)
+    at = checked(press(at, "Cancel").run())
+    assert "The query was cancelled" in words(at)
+    fake.now = DONE
+    assert "2 rows" in words(press(at, "Run again"))
+
+
+def test_a_query_that_is_left_is_ended(made, fake):
+    """Nobody waits for it; Spark has two hands."""
+    fake.now = QueryProgress("running", 0, 4)
+    at = page(made, sql=SELECT)
+    left = explore.queries().of(cache.listed(made), SELECT)
+    assert not left.is_over
+    press(at, "Where is the index densest?")
+    assert left.is_over
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Answer(CODECS, 54_432, 1.0), "the first 2 of 54\u202f432 rows, 1.0 s"),
+        (Answer(CODECS, None, 1.0), "the first 2 rows of more, 1.0 s"),
+        (Answer(CODECS.slice(0, 1), 1, 1.0), "1 row, 1.0 s"), (Answer(CODECS.slice(0, 0), 0, 1.0), "No row answers this"),
+    ],
+)  # fmt: skip
+def test_how_much_there_is(answer, said, made, fake):
+    """A cut answer says of how many."""
+    fake.answer = answer
+    assert said in words(page(made, sql=SELECT))
+
+
+def test_a_long_answer_scrolls(made, fake):
+    """In Streamlit's table, which can be sorted."""
+    fake.answer = Answer(pa.table({"topic": [str(row) for row in range(101)], "n": list(range(101))}), 101, 0.1)
+    at = page(made, sql=SELECT)
+    assert len(at.dataframe) == 1 and len(at.dataframe[0].value) == 101
+
+
+def test_text_of_a_log_is_text(made, fake):
+    """In the table, in the title, in a name of a column."""
+    fake.answer = Answer(pa.table({"topic": ["<script>"], "<img>": ["<b>x</b>"], "n": [1]}), 1, 0.1)
+    told = words(page(made, sql=SELECT))
+    assert "<script>" not in told and "<img>" not in told and "&lt;b&gt;x&lt;/b&gt;" in told
+
+
+def test_before_there_is_a_catalog(killed, fake, starts, tmp_path, monkeypatch):
+    """The ingest is started and shown; no query is asked, its text is kept."""
+    monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path))
+    at = page(killed, sql=SELECT)
+    assert "The tables of this directory are being made" in words(at) and "of 20 MiB read" in words(at)
+    assert len(starts.asked) == 1 and fake.asked == [] and field(at)["text"] == SELECT and "<span>–</span>" in words(at)
+    cache.ingests().cancel(cache.listed(killed))
+    at = checked(at.run())
+    assert "This directory has no tables yet" in words(at) and any(one.label == "Start again" for one in at.button)
+
+
+def test_a_catalog_of_before_is_asked_and_said_to_be_old(made, fake, starts, monkeypatch):
+    """While the new one is made."""
+    monkeypatch.setattr(cache, "is_fresh", lambda here: False)
+    at = page(made, ask="codecs")
+    assert "The directory has changed since its tables were made" in words(at) and "2 rows" in words(at) and "of 20 MiB read" in words(at)
+
+
+def test_csv_and_parquet_hold_the_rows():
+    """Exact, with the types; what is no number stands in quotes, so that a line break in a name breaks no line."""
+    rows = pa.table({"topic": ['a "b"\n', None], "n": [1, None], "share": [0.1, 2.0], "d": pa.array([None, 5], pa.duration("us"))})
+    assert pyarrow.parquet.read_table(io.BytesIO(explore.parquet(rows))).equals(rows)
+    text = explore.csv(rows).decode()
+    assert text.startswith('"topic","n","share","d"\n"a ""b""\n",1,0.1,') and text.endswith("\n,,2,5\n".replace(",5", ',"5"'))
+
+
+def test_answers_are_not_kept_for_ever(made, fake):
+    """The newest are; one that runs is not thrown away."""
+    here, known = cache.listed(made), explore.queries()
+    for number in range(explore.KEPT + 5):
+        known.of(here, f"SELECT {number}")
+    assert len(known._known) == explore.KEPT
+    st.cache_resource.clear()
