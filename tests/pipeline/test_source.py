@@ -11,6 +11,7 @@ from pyspark.sql.datasource import EqualTo, GreaterThan, GreaterThanOrEqual, In,
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import offset_index, time_index
+from kafkaviz.log.archive import opened
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.source_schema import FORMATS, BadOption
 from tests.pipeline import whole_logs
@@ -87,6 +88,22 @@ def test_records_are_those_of_the_plain_reader(sample, request):
                for row in read("kafka_batches", directory).to_pylist()}
     owners = ("topic", "partition", "segment_base_offset", "batch_position")
     assert all(row["is_control"] == batches[tuple(row[name] for name in owners)] for row in sizes)
+
+
+@pytest.mark.slow
+def test_rows_of_every_recorded_broker(shared):
+    """Releases 2.8.2 to 4.3.1, all three magics, killed and damaged ones: batches and records, in one task and in many."""
+    seen, archives = 0, sorted((shared / "data").glob("kafka-*.tar.gz"))
+    for packed in [one for one in archives if ".expected." not in one.name]:
+        directory = opened(packed)
+        expected = tables(open_broker(directory), directory.name)["batches"]
+        assert read("kafka_batches", directory, task_bytes="200000").to_pylist() == expected, packed.name
+        topics = ["mixed.*", "native.*", "v?.*", "weblogs", "clicks-*"]
+        records = plain_records(directory, topics)
+        found = read("kafka_records", directory, topics=",".join(topics), task_bytes="200000", payload="true")
+        assert [row["value"] for row in found.to_pylist()] == [one["value"] for one in records], packed.name
+        seen += len(records)
+    assert seen > 50_000
 
 
 def test_a_topic_a_partition_and_a_segment_open_no_other_file(big, monkeypatch):

@@ -1,0 +1,124 @@
+"""Records of many batches at once against the slow twin: format.batch_records, batch by batch."""
+
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from kafkaviz.format import batch_records
+from kafkaviz.format.batch import is_control
+from kafkaviz.format.walk import walk
+from kafkaviz.pipeline import records as records_module
+from kafkaviz.pipeline.pushed import Limits
+from kafkaviz.pipeline.records import Trouble, Wish, records
+from tests.pipeline import whole_logs
+
+EVERYTHING = Wish(payload=True)
+START_MS = whole_logs.START_MS
+
+
+def lines(path: Path) -> list[dict]:
+    with gzip.open(path, "rt") as found:
+        return [json.loads(line) for line in found]
+
+
+def found_in(data: bytes, wish: Wish = EVERYTHING, rows: Sequence[int] | None = None) -> tuple[list[dict], list[Trouble]]:
+    """The rows of a log in memory, and what could not be read."""
+    log = np.frombuffer(data, np.uint8)
+
+    def read(position: int, buffer: np.ndarray) -> int:
+        part = log[position : position + len(buffer)]
+        buffer[: len(part)] = part
+        return len(part)
+
+    batches, _ = walk(data)
+    found, troubles = [], []
+    for one in records(read, batches if rows is None else batches[list(rows)], wish):
+        if isinstance(one, Trouble):
+            troubles.append(one)
+        else:
+            found += pa.table({name: pa.array(column) for name, column in one.items()}).to_pylist()
+    return found, troubles
+
+
+def twin(data: bytes) -> tuple[list[dict], list[int]]:
+    """The same, by the reader of one batch; where a batch has a fault its position."""
+    found, troubles = [], []
+    for row in walk(data)[0]:
+        position = int(row["position"])
+        told, fault = batch_records.until_fault(data[position : position + int(row["size_bytes"])])
+        for one in told:
+            headers = [{"name": name, "value": value} for name, value in one.headers]
+            found.append({
+                "batch_position": position, "offset": one.offset, "timestamp_ms": one.timestamp_ms,
+                "is_control": bool(is_control(np.array([row]))[0]),
+                "key_size_bytes": None if one.key is None else len(one.key),
+                "value_size_bytes": None if one.value is None else len(one.value),
+                "header_count": len(headers), "key": one.key, "value": one.value, "headers": headers,
+            })  # fmt: skip
+        troubles += [position] if fault else []
+    return found, troubles
+
+
+def assert_as_twin(data: bytes) -> int:
+    """The number of rows."""
+    found, troubles = found_in(data)
+    expected, broken = twin(data)
+    assert found == expected and [one.position for one in troubles] == broken
+    return len(found)
+
+
+def test_batches_of_kafkas_own_classes(data):
+    """Of every magic and codec, whole and broken, one behind the other."""
+    whole = b"".join(bytes.fromhex(line["hex"]) for line in lines(data / "batches.jsonl.gz") if line.get("valid") and "header" in line)
+    assert assert_as_twin(whole) > 500
+
+
+def test_logs_of_old_brokers(data):
+    """Messages and wrappers of magic 0 and 1."""
+    logs = [bytes.fromhex(line["hex"]) for line in lines(data / "legacy_logs.jsonl.gz")]
+    assert sum(map(assert_as_twin, logs)) > 500
+
+
+@pytest.mark.parametrize("run_bytes", [1, 700, 8 << 20])
+@pytest.mark.parametrize("plain_bytes", [1, 32 << 20])
+def test_every_codec_and_any_cut(monkeypatch, run_bytes, plain_bytes):
+    """However many batches are read and unfolded at once; of the batches given, also with gaps between them."""
+    monkeypatch.setattr(records_module, "RUN_BYTES", run_bytes)
+    monkeypatch.setattr(records_module, "PLAIN_BYTES", plain_bytes)
+    names = ("none", "gzip", "snappy", "lz4", "zstd")
+    times_ms = range(START_MS, START_MS + 5)
+    batches = (whole_logs.batch(5 * number, times_ms, 40, names[number % 5], 8 * (number % 3 == 0)) for number in range(40))
+    data = b"".join(batches)
+    assert assert_as_twin(data) == 200
+    found, _ = found_in(data, rows=[3, 4, 17])
+    assert [row["offset"] for row in found] == [*range(15, 25), *range(85, 90)]
+
+
+def test_a_fault_leaves_its_neighbours():
+    """A byte changed anywhere in the middle one of three batches: the same rows and the same fault as of one batch alone."""
+    whole = [whole_logs.batch(10 * number, [START_MS] * 4, 20) for number in range(3)]
+    faults = 0
+    for place in range(57, len(whole[1])):
+        for value in (0x00, 0x7F, 0xFF):
+            hurt = bytearray(whole[1])
+            hurt[place] = value
+            data = whole[0] + bytes(hurt) + whole[2]
+            assert_as_twin(data)
+            faults += len(found_in(data)[1])
+    assert faults > 60
+
+
+def test_limits_leave_out_the_rest():
+    """Offsets and times within limits, with and without payload."""
+    data = b"".join(whole_logs.batch(10 * number, range(START_MS + number, START_MS + number + 10)) for number in range(20))
+    everything, _ = found_in(data)
+    wish = Wish(Limits(35, 120), Limits(START_MS + 8, START_MS + 12), payload=True)
+    expected = [row for row in everything if 35 <= row["offset"] <= 120 and START_MS + 8 <= row["timestamp_ms"] <= START_MS + 12]
+    assert found_in(data, wish)[0] == expected and len(expected) > 10
+    (short, _) = found_in(data, Wish(wish.offsets, wish.times_ms))
+    assert short == [{name: value for name, value in row.items() if name not in ("key", "value", "headers")} for row in expected]
