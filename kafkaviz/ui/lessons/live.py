@@ -152,7 +152,7 @@ def _entries(found: Made, block: Block, revealed: bool) -> dict:
     batch = scan.batch.position if scan and scan.batch else -1
     passed = sorted({read.position for read in scan.reads} - {batch}) if scan else []
     passed = [one for one in passed if one < batch]
-    head = say("workshop.entries_found", target=target, slot=slot) if slot >= 0 else say("workshop.entries_none", target=target)
+    head = _found_words(target, slot, [int(one["position"]) for one in slots], batch)
     return {
         "title": head if revealed else say("workshop.entries_ask", target=target),
         "below": f"{say('workshop.entries_below')} {say('workshop.made_for_teaching')}",
@@ -160,8 +160,16 @@ def _entries(found: Made, block: Block, revealed: bool) -> dict:
         "batches": [[int(one[name]) for name in ("position", "size_bytes", "base_offset", "last_offset")] for one in rows],
         "target": target, "slot": slot, "from": scan.from_position if scan else 0, "passed": passed, "batch": batch, "revealed": revealed,
         "slot_word": say("workshop.slot"), "here": say("workshop.entries_here", target=target),
-        "read": say("workshop.entries_read", count=len(passed)) if passed else "",
+        "read": say(f"workshop.entries_read{'_one' if len(passed) == 1 else ''}", count=len(passed)) if passed else "",
     }  # fmt: skip
+
+
+def _found_words(target: int, slot: int, positions: Sequence[int], batch: int) -> str:
+    """Where the search began; and the entry of the target's own batch, where it is another one."""
+    if slot < 0:
+        return say("workshop.entries_none", target=target)
+    own = positions.index(batch) if batch in positions else slot
+    return say("workshop.entries_found" if own == slot else "workshop.entries_found_not", target=target, slot=slot, own=own)
 
 
 # ---- a real segment
@@ -393,12 +401,6 @@ def _draw_tail(shown: tail_pages.TailPagesView, block: Block, key: str) -> None:
         chart(tail_pages.figure(shown, mode()), key, f"{shown.title}. {shown.below}")
 
 
-def _tail_on_paper(shown: tail_pages.TailPagesView, block: Block, key: str) -> None:
-    parts.figure_head(shown.title, shown.below)
-    heads = [say(f"workshop.{name}") for name in ("search", "probe", "slot", "page")]
-    rows_of(heads, tail_pages.rows(shown), "lrrr")
-
-
 # ---- what is wrong, and what it costs
 
 
@@ -557,7 +559,7 @@ LIVE = {
     "segments": Live(_make_segments, _draw_segments, None, _to_segment),
     "growth": Live(lambda block: growth_of(block["story"]), _draw_growth, _growth_on_paper, lambda block: ("Rolls", {})),
     "pages": Live(_make_pages, _draw_pages, None, _to_pages),
-    "tail-pages": Live(lambda block: tail_pages.view(block["entries"]), _draw_tail, _tail_on_paper, _to_pages),
+    "tail-pages": Live(lambda block: tail_pages.view(block["entries"]), _draw_tail, None, _to_pages),
     "rolls": Live(simulated, _draw_rolls, _rolls_on_paper, _to_rolls),
     "limits": Live(simulated, _draw_limits, _limits_on_paper, _to_rolls),
     "findings": Live(_make_findings, _draw_findings, None, _to_health),

@@ -209,7 +209,7 @@ def predict(block: Block, here: At, number: int) -> None:
 
 def _verdict(is_right: bool) -> None:
     kind, word = ("ok", "right") if is_right else ("error", "wrong_choice")
-    st.html(f'<span role="status" class="kv-verdict {kind}">{escape(say(f"workshop.{word}"))}</span>')
+    st.html(f'<span role="status" class="kv-told {kind}">{escape(say(f"workshop.{word}"))}</span>')
 
 
 def answer(here: At, letter: str) -> None:
