@@ -73,6 +73,7 @@ def page(place: Place, kind: str, name: str, label: str, choices: dict, of: lab.
     shown = Shown(place, kind, name, label, of.key, source, answer, budgets_now(budgets), costs, is_tiered)
     with head:
         title(shown)
+    forget_of_another(of.key)
     with controls:
         segmented(choices, label, place)
         shown = replace(shown, chosen=interval(shown))
@@ -158,6 +159,15 @@ def forget_considered() -> None:
     """Another log comes with its own recommendation."""
     st.session_state.pop(state.CONSIDERED, None)
     st.query_params.pop(state.CONSIDERED, None)
+
+
+def forget_of_another(key: str) -> None:
+    """Another log comes with its own recommendation and settings, unless its address brings others."""
+    if st.session_state.get(state.TUNED) not in (None, key):
+        for one in (state.CONSIDERED, *state.IF.values()):
+            if one not in st.query_params:
+                st.session_state.pop(one, None)
+    st.session_state[state.TUNED] = key
 
 
 def first_words(head, controls, choices: dict, label: str, place: Place) -> None:

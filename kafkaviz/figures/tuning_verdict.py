@@ -57,7 +57,8 @@ def view(
     headline = {KEEP: f"Keep {group(found.value)}", BATCH_FIRST: "Batch first"}.get(kind) or f"{kind.capitalize()} to {group(found.value)}"
     why = {KEEP: _keep, BATCH_FIRST: _batch_first}.get(kind, _change)(found, measured, budgets)
     boxes = [("Sure", _sure(today, entries)), ("Modelled", _modelled(costs)), *_no_effect(measured), *_not_fixed(found)]
-    return VerdictView(kind, MARKS[kind], headline, why, tuple(boxes), COMMAND_LEADS[kind])
+    mark = "info" if kind == KEEP and _reason(found, "over-budget") else MARKS[kind]
+    return VerdictView(kind, mark, headline, why, tuple(boxes), COMMAND_LEADS[kind])
 
 
 def _kind(found: Recommendation) -> str:

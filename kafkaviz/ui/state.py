@@ -59,6 +59,7 @@ SLIDER = "kv_slider"  # Lookup: where the slider of the target stands
 ASKED = "kv_asked"  # Lookup: the source and the kind of target that TARGET was chosen for
 RUN, BEFORE, PINNED = "kv_run", "kv_before", "kv_pinned"  # Rolls: what the last run came to, the one before, and whether that one stays
 ROLLS_ON_DISK = "kv_rolls_on_disk"  # Rolls: a topic-partition was looked at last, not a simulated log
+TUNED = "kv_tuned"  # Tuning: what was tuned last, for which CONSIDERED and IF were chosen
 OWN_TUNED = "kv_own_tuned"  # Tuning: the workload that somebody wrote
 OWN_TEXT = "kv_own_text"  # Rolls: the workload that somebody wrote
 ASKING = "kv_asking"  # Explore: the query that was looked at last, and its directory

@@ -221,6 +221,7 @@ def topics(shown: Shown) -> None:
         parts.table(head, (topic_row(shown, one, each.get(one.name)) for one in cases[:MOST_TOPICS]))
     if len(cases) > MOST_TOPICS:
         st.html(f'<p class="kv-sm kv-fnt">{units.group(len(cases) - MOST_TOPICS)} more, in the CSV</p>')
+    st.space(12)
     with st.container(horizontal=True, vertical_alignment="center", gap=16, key="kv_topics_foot"):
         names = {first_partition(shown.place, one.name): one.name for one in cases}
         names.pop("", None)

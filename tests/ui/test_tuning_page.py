@@ -266,3 +266,15 @@ def test_writers_count_what_a_sweep_counts(name):
     assert first.headers_mean == pytest.approx(row["headers_mean"]) and first.skipped_bytes_mean == pytest.approx(row["skipped_bytes_mean"])
     means = [one.headers_mean for one in others]
     assert first.headers_mean < means[0] < means[1] < means[2]
+
+
+def test_another_log_comes_with_its_own_interval():
+    """What was considered for one topic-partition says nothing of the next, whichever way it was chosen; budgets stay."""
+    at = page(tp="payments-0", p99="100 µs warm")
+    slider(at, "index.interval.bytes").set_value("1024").run()
+    assert slider(fine(at), "index.interval.bytes").value == "1024"
+    at.query_params.clear()
+    at.query_params["tp"] = "weblogs-0"
+    at.run()
+    text = html(fine(at))
+    assert "cost on weblogs-0" in text and slider(at, "index.interval.bytes").value != "1024" and "inside the 100 µs you allow" in text
