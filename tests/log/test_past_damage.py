@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kafkaviz.format import offset_index
+from kafkaviz.format import offset_index, record
 from kafkaviz.format.walk import CHUNK_BYTES
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.entry_points import entry_points
@@ -86,3 +86,17 @@ def test_a_torn_tail_is_a_hole(stem):
     log.write_bytes(log.read_bytes()[:-10])
     assert passed(segment(stem)) == (STARTS[:-2], [Hole(STARTS[-2], STARTS[-1] - 10, "torn")])
     assert passed(segment(stem).__class__(0, "active", segment(stem).log)) == (STARTS[:-2], [Hole(STARTS[-2], STARTS[-1] - 10, "torn")])
+
+
+def test_a_batch_in_the_value_of_a_record_is_none(tmp_path):
+    """A segment that was sent as a message, and an entry that leads into it: the batch around it is whole, and that settles it."""
+    inner = whole_logs.batch(2, [whole_logs.START_MS])
+    body = record.build([record.Record(0, 0, None, b"x" * 500 + inner)])
+    outer = whole_logs.framed(2, body, [whole_logs.START_MS])
+    batches = [whole_logs.batch(0, [whole_logs.START_MS] * 2), outer, whole_logs.batch(3, [whole_logs.START_MS])]
+    stem = whole_logs.write(whole_logs.broker(tmp_path / "made") / "a-0", batches)
+    position = b"".join(batches).index(inner)
+    stem.with_suffix(".index").write_bytes(offset_index.build(np.array([(2, position)], offset_index.ENTRY)))
+    with entry_points(segment(stem)) as points:
+        assert points.first(position, position + 1) == position
+    assert passed(segment(stem)) == (np.cumsum([0, *map(len, batches)]).tolist()[:-1], [])

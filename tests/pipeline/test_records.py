@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from kafkaviz.format import batch_records
+from kafkaviz.binary import codec
+from kafkaviz.format import batch_records, record
 from kafkaviz.format.batch import is_control
 from kafkaviz.format.walk import walk
 from kafkaviz.pipeline import records as records_module
@@ -111,6 +112,15 @@ def test_a_fault_leaves_its_neighbours():
             assert_as_twin(data)
             faults += len(found_in(data)[1])
     assert faults > 60
+
+
+def test_bytes_behind_the_last_record_are_a_fault():
+    """As Kafka's iterator has it, compressed or not: its neighbours' records are there."""
+    body = record.build([record.Record(delta, 0, None, b"value") for delta in range(3)]) + b"\0"
+    for name, data in (("none", body), ("zstd", codec.compress("zstd", body))):
+        hurt = whole_logs.framed(10, data, [START_MS] * 3, codec.CODECS.index(name))
+        log = whole_logs.batch(0, [START_MS] * 4) + hurt + whole_logs.batch(20, [START_MS])
+        assert assert_as_twin(log) >= 5 and len(found_in(log)[1]) == 1
 
 
 def test_limits_leave_out_the_rest():
