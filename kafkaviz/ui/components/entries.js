@@ -41,7 +41,8 @@ function log(svg, d, [position, size, first, last], x) {
   const fill = d.revealed && holds ? 'hit-soft' : read ? 'scan-soft' : 'log-soft';
   svg.append(S('rect', { x: left + 1, y: LOG, width: Math.max(1, wide - 2), height: CELL, rx: 3, fill: V(fill), stroke: holds ? V(d.revealed ? 'hit' : 'ink') : 'none', 'stroke-width': 2 }));
   if (read || d.revealed && position === d.batch) svg.append(S('rect', { x: left + 1, y: LOG, width: 6, height: CELL, rx: 2, fill: V('scan') }));
-  if (wide > 26) svg.append(S('text', { x: left + wide / 2 + (read ? 3 : 0), y: 207, 'text-anchor': 'middle', class: 'mono b' }, wide > 50 && first !== last ? `${first}–${last}` : String(first)));
+  const range = `${first}–${last}`, text = first !== last && wide > range.length * 7.6 + (read ? 8 : 2) ? range : String(first);
+  if (wide > 26) svg.append(S('text', { x: left + wide / 2 + (read ? 3 : 0), y: 207, 'text-anchor': 'middle', class: 'mono b' }, text));
   if (wide > 34) svg.append(S('text', { x: left + 2, y: 246, class: 'axt' }, grp(position)));
 }
 
