@@ -32,7 +32,8 @@ server.properties in OUT, where other commands find them.
 --json prints one object: segments, a list of {base_offset, log_bytes, offset_entries, time_entries, roll_reason, files: {NAME: sha256}};
 events, a list of {event, segment, now_ms, offset, cause, found, limit, incoming_bytes}: "roll", of a segment that was full, with the
 offset of the next one, the rule that held, and its numbers; "close" at the end. log_bytes is without what is preallocated. Of a replay
-also differing, a list of {file, from_position}: the copied indexes that came out otherwise, and from which byte on.
+also differing, a list of {file, from_position}: the copied indexes that came out otherwise, and from which byte on; and unread,
+a list of {file, from_position, bytes, why}: what of a .log is left out, as no whole batch is there.
 
 Example: kafkaviz simulate orders --out simulated --set index.interval.bytes=1024"""
 

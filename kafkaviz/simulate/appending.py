@@ -38,10 +38,11 @@ LIMITS = np.dtype(
         ("index_interval_bytes", "i8"),
         ("per_append", "i8"),
         ("first_offset_keys", "i8"),
+        ("valid_rows", "i8"),  # how many of the rows, from the first on, have a right checksum
     ]
 )
-TAKEN, ROLLS, BATCH_TOO_LARGE, OUT_OF_ORDER, BELOW_END, TOO_LARGE, OUT_OF_RANGE = range(7)
-OFFSET_FULL, OFFSET_BACKWARDS, TIME_FULL, TIME_BACKWARDS = range(7, 11)  # these come when the bytes are in the .log already
+TAKEN, ROLLS, BATCH_TOO_LARGE, CORRUPT, OUT_OF_ORDER, BELOW_END, TOO_LARGE, OUT_OF_RANGE = range(8)
+OFFSET_FULL, OFFSET_BACKWARDS, TIME_FULL, TIME_BACKWARDS = range(8, 12)  # these come when the bytes are in the .log already
 
 
 @njit(cache=True)
@@ -142,6 +143,8 @@ def refused(rows, start, end, size_bytes, log_end_offset, limit):
         before = rows[at].last_offset
         if rows[at].size_bytes > limit.max_message_bytes:
             return BATCH_TOO_LARGE
+        if at >= limit.valid_rows:
+            return CORRUPT
     if not is_ordered:
         return OUT_OF_ORDER
     is_known = rows[start].magic >= 2  # of compressed messages only the last offset is told, and it counts of all such

@@ -1,10 +1,14 @@
 """The words with which Kafka refuses an append, or ends in the middle of one."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 
 from kafkaviz.config_def import Release
 from kafkaviz.simulate import appending
 from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.log_end import CORRUPT_RECORD
 from kafkaviz.simulate.open_segment import OpenSegment
 from kafkaviz.simulate.recovery import ILLEGAL_ARGUMENT, INVALID_OFFSET, OFFSET_OVERFLOW, Raised
 
@@ -22,50 +26,113 @@ class AppendFailed(Exception):
         self.raised, self.append = raised, append
 
 
-def raised(
-    outcome: int,
-    segment: OpenSegment,
-    rows: np.ndarray,
-    offsets: list[int],
-    partition: str,
-    log_start: int,
-    config: LogConfig,
-    release: Release,
-) -> Raised:
-    """The exception of Kafka 3.9 and 4.3.1. rows: of the append; offsets: of its records; partition: its name."""
-    if outcome == appending.BATCH_TOO_LARGE:
-        found, most = int(rows["size_bytes"].max()), f"exceeds the maximum configured value of {config.max_message_bytes}"
-        most += ")." if release >= FIRST_IN_JAVA else "."  # in Java with a bracket that was never opened
-        return Raised(BATCH_TOO_LARGE, f"The record batch size in the append to {partition} is {found} bytes which {most}")
-    is_java, counters = release >= FIRST_IN_JAVA, segment.counters[0]
-    if outcome == appending.OUT_OF_ORDER:
-        name = "org.apache.kafka.storage.internals.log" if is_java else "kafka.common"
-        listed = ",".join(map(str, offsets)) if is_java else f"ArrayBuffer({', '.join(map(str, offsets))})"
-        return Raised(f"{name}.OffsetsOutOfOrderException", f"Out of order offsets found in append to {partition}: {listed}")
-    if outcome == appending.BELOW_END:
-        name = "org.apache.kafka.server.storage.log" if is_java else "kafka.common"
-        shown = ", ".join(map(str, offsets[:SHOWN_OFFSETS]))
-        shown = shown if is_java else f"ArrayBuffer({shown})"
-        words = (
-            f"Unexpected offset in append to {partition}. First offset {rows['base_offset'][0]} is less than the next offset "
-            f"{counters['log_end_offset']}. First 10 offsets in append: {shown}, last offset in append: "
-            f"{rows['last_offset'][-1]}. Log start offset = {log_start}"
-        )
-        return Raised(f"{name}.UnexpectedAppendOffsetException", words)
-    if outcome == appending.TOO_LARGE:
-        found, least = int(rows["size_bytes"].sum()), f"which exceeds the maximum configured segment size of {config.segment_bytes}."
-        return Raised(TOO_LARGE, f"Message batch size is {found} bytes in append to partition {partition}, {least}")
-    if outcome == appending.OUT_OF_RANGE:
-        found = (
-            f"LogSegment(baseOffset={segment.base_offset}, size={segment.log_bytes}, lastModifiedTime={rows['now_ms'][0]}, "
-            f"largestRecordTimestamp={counters['max_timestamp_ms']})"
-        )
-        return Raised(OFFSET_OVERFLOW, f"Detected offset overflow at offset {rows['last_offset'][-1]} in segment {found}")
-    if outcome == appending.OFFSET_FULL:
-        return Raised(ILLEGAL_ARGUMENT, f"Attempt to append to a full index (size = {counters['offset_entries']}).")
-    if outcome == appending.TIME_FULL:
-        return Raised(ILLEGAL_ARGUMENT, f"Attempt to append to a full time index (size = {counters['time_entries']}).")
-    key = rows["last_offset"][-1] if outcome == appending.OFFSET_BACKWARDS else counters["max_timestamp_offset"]
-    last = counters["last_key"] if outcome == appending.OFFSET_BACKWARDS else counters["last_time_offset"]
-    words = f"Attempt to append an offset {key} no larger than the last offset appended ({last}) to segment {segment.base_offset}"
+@dataclass(frozen=True)
+class Refused:
+    """An append that was not taken, and the log it came to.
+
+    rows: INCOMING, of the append; offsets: gives those of its records; partition: its name. valid: how many of the first rows have a
+    right checksum, and more where all have.
+    """
+
+    segment: OpenSegment
+    rows: np.ndarray
+    offsets: Callable[[], list[int]]
+    partition: str
+    log_start: int
+    config: LogConfig
+    release: Release
+    valid: int
+
+    @property
+    def is_java(self) -> bool:
+        """Whether the log's classes are Java's."""
+        return self.release >= FIRST_IN_JAVA
+
+    @property
+    def counters(self) -> np.void:
+        """Of the segment, appending.STATE."""
+        return self.segment.counters[0]
+
+
+def raised(outcome: int, refused: Refused) -> Raised:
+    """The exception of Kafka 3.9 and 4.3.1. outcome: of appending.take, one of those that are no success."""
+    return RAISED[outcome](refused)
+
+
+def _batch_too_large(one: Refused) -> Raised:
+    found, most = int(one.rows["size_bytes"].max()), f"exceeds the maximum configured value of {one.config.max_message_bytes}"
+    most += ")." if one.is_java else "."  # in Java with a bracket that was never opened
+    return Raised(BATCH_TOO_LARGE, f"The record batch size in the append to {one.partition} is {found} bytes which {most}")
+
+
+def _corrupt(one: Refused) -> Raised:
+    stored = one.rows["crc"][one.valid]
+    return Raised(CORRUPT_RECORD, f"Record is corrupt (stored crc = {stored}) in topic partition {one.partition}.")
+
+
+def _out_of_order(one: Refused) -> Raised:
+    package = "org.apache.kafka.storage.internals.log" if one.is_java else "kafka.common"
+    words = f"Out of order offsets found in append to {one.partition}: {_listed(one.offsets(), one.is_java, ',')}"
+    return Raised(f"{package}.OffsetsOutOfOrderException", words)
+
+
+def _below_end(one: Refused) -> Raised:
+    package = "org.apache.kafka.server.storage.log" if one.is_java else "kafka.common"
+    words = (
+        f"Unexpected offset in append to {one.partition}. First offset {one.rows['base_offset'][0]} is less than the next offset "
+        f"{one.counters['log_end_offset']}. First 10 offsets in append: {_listed(one.offsets()[:SHOWN_OFFSETS], one.is_java, ', ')}, "
+        f"last offset in append: {one.rows['last_offset'][-1]}. Log start offset = {one.log_start}"
+    )
+    return Raised(f"{package}.UnexpectedAppendOffsetException", words)
+
+
+def _listed(offsets: list[int], is_java: bool, comma: str) -> str:
+    return comma.join(map(str, offsets)) if is_java else f"ArrayBuffer({', '.join(map(str, offsets))})"
+
+
+def _too_large(one: Refused) -> Raised:
+    found, least = int(one.rows["size_bytes"].sum()), f"which exceeds the maximum configured segment size of {one.config.segment_bytes}."
+    return Raised(TOO_LARGE, f"Message batch size is {found} bytes in append to partition {one.partition}, {least}")
+
+
+def _out_of_range(one: Refused) -> Raised:
+    found = (
+        f"LogSegment(baseOffset={one.segment.base_offset}, size={one.segment.log_bytes}, lastModifiedTime={one.rows['now_ms'][0]}, "
+        f"largestRecordTimestamp={one.counters['max_timestamp_ms']})"
+    )
+    return Raised(OFFSET_OVERFLOW, f"Detected offset overflow at offset {one.rows['last_offset'][-1]} in segment {found}")
+
+
+def _offset_full(one: Refused) -> Raised:
+    return Raised(ILLEGAL_ARGUMENT, f"Attempt to append to a full index (size = {one.counters['offset_entries']}).")
+
+
+def _time_full(one: Refused) -> Raised:
+    return Raised(ILLEGAL_ARGUMENT, f"Attempt to append to a full time index (size = {one.counters['time_entries']}).")
+
+
+def _offset_backwards(one: Refused) -> Raised:
+    return _backwards(one, one.rows["last_offset"][-1], one.counters["last_key"])
+
+
+def _time_backwards(one: Refused) -> Raised:
+    return _backwards(one, one.counters["max_timestamp_offset"], one.counters["last_time_offset"])
+
+
+def _backwards(one: Refused, key: int, last: int) -> Raised:
+    words = f"Attempt to append an offset {key} no larger than the last offset appended ({last}) to segment {one.segment.base_offset}"
     return Raised(INVALID_OFFSET, words)
+
+
+RAISED: dict[int, Callable[[Refused], Raised]] = {
+    appending.BATCH_TOO_LARGE: _batch_too_large,
+    appending.CORRUPT: _corrupt,
+    appending.OUT_OF_ORDER: _out_of_order,
+    appending.BELOW_END: _below_end,
+    appending.TOO_LARGE: _too_large,
+    appending.OUT_OF_RANGE: _out_of_range,
+    appending.OFFSET_FULL: _offset_full,
+    appending.OFFSET_BACKWARDS: _offset_backwards,
+    appending.TIME_FULL: _time_full,
+    appending.TIME_BACKWARDS: _time_backwards,
+}

@@ -5,6 +5,7 @@ the last offset of each append can be handed in. The clock is taken from the lar
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,9 +13,10 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, record
 from kafkaviz.format.names import parse_file
 from kafkaviz.format.walk import Read, Walk
+from kafkaviz.simulate.batch_check import BatchCheck
 from kafkaviz.simulate.config import Profile
 from kafkaviz.simulate.incoming import INCOMING, NO_MARKER, Chunk
-from kafkaviz.simulate.stored import StoredFile, StoredLog
+from kafkaviz.simulate.stored import StoredFile, StoredLog, reader
 from kafkaviz.simulate.transactions import TransactionFault, marker
 from kafkaviz.simulate.wrappers import with_first_offsets
 
@@ -25,7 +27,7 @@ def chunks(log: StoredLog, of: Profile, *, append_ends: Sequence[int] | None = N
     """The batches of every .log in use, in order, each chunk with its bytes or without.
 
     append_ends: the last offset of each append, ascending; without it every batch is an append. A batch that cannot be read to its
-    end ends the stream of its segment, as it ends Kafka's.
+    end ends the stream of its segment, as it ends Kafka's; unread() tells what is left out by that. Checksums are not looked at.
     """
     numbers, now_ms = _Numbers(append_ends), -1
     for file in sorted(_logs(log), key=lambda one: one.name):
@@ -41,6 +43,38 @@ def chunks(log: StoredLog, of: Profile, *, append_ends: Sequence[int] | None = N
                 if not payload:
                     _put_markers(read, rows)
                 yield Chunk(rows, _bytes(read, rows) if payload else None)
+
+
+@dataclass(frozen=True)
+class Unread:
+    """The end of a .log that holds no whole batch. reason: why, as format.walk.End has it."""
+
+    name: str
+    from_position: int
+    size_bytes: int
+    reason: str
+
+
+def unread(log: StoredLog) -> list[Unread]:
+    """What chunks() leaves out of each .log in use, for the length of a batch that leads nowhere. Reads all headers once more."""
+    found = []
+    for file in sorted(_logs(log), key=lambda one: one.name):
+        with file.opened() as read:
+            walk = Walk(read, 0, file.size_bytes)
+            for _ in walk:
+                pass
+        left = file.size_bytes - walk.end.position
+        found += [Unread(file.name, walk.end.position, left, walk.end.reason)] if left else []
+    return found
+
+
+def valid(chunk: Chunk) -> int:
+    """How many of the first batches of a chunk have a right checksum; of one without bytes all."""
+    if chunk.data is None:
+        return len(chunk.rows)
+    rows = chunk.rows.copy()
+    rows["position"] = np.cumsum(rows["size_bytes"]) - rows["size_bytes"]
+    return BatchCheck(reader(chunk.data)).leading(rows)[0]
 
 
 def start_offset(log: StoredLog) -> int:

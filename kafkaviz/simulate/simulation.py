@@ -39,7 +39,7 @@ class Plan:
 
     directory: the topic-partition's name. settings: by topic name, those that are not the release's defaults.
     start_ms, start_offset: the clock and the log's end when the partition is made; silent_ms: how long nothing comes at the end.
-    chunks: the appends, each time from the first on.
+    chunks: the appends, each time from the first on. are_made: by the workload; of others the checksums are looked at first.
     """
 
     directory: str
@@ -52,6 +52,7 @@ class Plan:
     start_offset: int = 0
     silent_ms: int = 0
     is_leader: bool = True
+    are_made: bool = True
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ def of_log(log: StoredLog, own: Mapping[str, Value], settings: Mapping[str, Valu
     start_ms = 0 if first is None else int(first.rows["now_ms"][0])
     return Plan(
         log.directory, log_config(known, release), of, known, seed, start_ms, lambda: replaying.chunks(log, of),
-        replaying.start_offset(log),
+        replaying.start_offset(log), are_made=False,
     )  # fmt: skip
 
 
@@ -191,7 +192,7 @@ class Run:
             return
         first = self.log.active.base_offset
         try:
-            self.log.append(chunk.rows, chunk.data)
+            self.log.append(chunk.rows, chunk.data, None if self.plan.are_made else replaying.valid(chunk))
         except AppendFailed as failed:
             raise KafkavizError(f"{self.plan.directory}, append {failed.append}: {failed.raised}") from None
         self._note_times(chunk.rows, first)

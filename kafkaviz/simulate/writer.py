@@ -25,7 +25,7 @@ from kafkaviz.simulate.log_bytes import Counted, LogBytes
 from kafkaviz.simulate.open_segment import OpenSegment, one_append
 from kafkaviz.simulate.producer_table import ProducerTable
 from kafkaviz.simulate.recovery import ILLEGAL_ARGUMENT, Raised, Recovered
-from kafkaviz.simulate.refusals import AppendFailed
+from kafkaviz.simulate.refusals import AppendFailed, Refused
 from kafkaviz.simulate.roll import RollReason
 from kafkaviz.simulate.steps import Step
 from kafkaviz.simulate.stored import StoredFile, StoredLog, in_memory, reader
@@ -100,12 +100,14 @@ class Log:
 
     # ---- appends and rolls
 
-    def append(self, rows: np.ndarray, data: bytes | memoryview | None = None) -> None:
+    def append(self, rows: np.ndarray, data: bytes | memoryview | None = None, valid: int | None = None) -> None:
         """Takes appends in their order. rows: incoming.INCOMING, whose positions are filled in; data: their bytes one after another.
 
+        valid: how many of the first batches have a right checksum, by default all; their bytes are not looked at here.
         AppendFailed with Kafka's exception at the first append that it does not take; those before it are in the log.
         """
-        time_offsets, limits = self._time_offsets(rows), self._limits()
+        valid = len(rows) if valid is None else valid
+        time_offsets, limits = self._time_offsets(rows), self._limits(valid)
         new = np.empty((len(rows), 4), np.int64)
         ends = np.concatenate([[0], np.cumsum(rows["size_bytes"])])
         start, is_rolled = 0, False
@@ -120,7 +122,7 @@ class Log:
                 self.logs.append(active.base_offset, piece, size_bytes)
             self._taken(rows[start:at], None if data is None else memoryview(data)[ends[start] : ends[at]])
             if failed:
-                self._fail(outcome, rows, at, data, int(ends[at]))
+                self._fail(outcome, rows, at, data, int(ends[at]), valid - at)
             start, is_rolled = at, outcome == appending.ROLLS
             if is_rolled:
                 self._roll(one_append(rows, at), reason)
@@ -164,12 +166,13 @@ class Log:
     def _jitter_ms(self) -> int:
         return self.config.jitter_ms(int(self._random.integers(-JAVA_INT, JAVA_INT)))
 
-    def _limits(self) -> np.ndarray:
+    def _limits(self, valid: int) -> np.ndarray:
         limits = np.zeros(1, appending.LIMITS)
         limits["segment_bytes"], limits["most_segment_ms"] = self.config.segment_bytes, self.config.most_segment_ms
         limits["max_message_bytes"] = self.config.max_message_bytes if self.is_leader else NO_LIMIT
         limits["index_interval_bytes"] = self.config.index_interval_bytes
         limits["per_append"], limits["first_offset_keys"] = self.profile.per_append, self.profile.first_offset_keys
+        limits["valid_rows"] = valid
         return limits
 
     def _time_offsets(self, rows: np.ndarray) -> np.ndarray:
@@ -203,12 +206,13 @@ class Log:
         for at in np.flatnonzero(newest[1:] > newest[:-1]).tolist():
             self.epochs.assign(int(epochs[at]), int(rows["base_offset"][at]))
 
-    def _fail(self, outcome: int, rows: np.ndarray, at: int, data: bytes | None, position: int) -> None:
+    def _fail(self, outcome: int, rows: np.ndarray, at: int, data: bytes | None, position: int, valid: int) -> None:
         append = one_append(rows, at)
-        offsets = _record_offsets(append, data, position)
-        raised = refusals.raised(
-            outcome, self.active, append, offsets, self.partition, self.log_start_offset, self.config, self.profile.release
-        )
+        refused = Refused(
+            self.active, append, lambda: _record_offsets(append, data, position), self.partition, self.log_start_offset, self.config,
+            self.profile.release, valid,
+        )  # fmt: skip
+        raised = refusals.raised(outcome, refused)
         self.events.append(Event("fail", self.active.base_offset, int(append["now_ms"][0]), words=str(raised)))
         raise AppendFailed(raised, int(append["append"][0]))
 

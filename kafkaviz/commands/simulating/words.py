@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kafkaviz.analyse.replayed import Replayed, compared
+from kafkaviz.simulate import replaying, way_outs
+from kafkaviz.simulate.replaying import Unread
 from kafkaviz.simulate.simulation import Simulated, SimulatedSegment
 from kafkaviz.simulate.writer import Event
 from kafkaviz.units import file_stem
@@ -11,6 +13,7 @@ from kafkaviz.units import file_stem
 MOST_SHOWN = 20  # files that came out otherwise; --json has all
 CLEANED = "the log is compacted: the cleaner does not write what appends write"
 OTHERWISE = "other settings, a restart, a truncation, an unclean end or an append of several batches may have made that"
+LEFT_OUT = "the bytes that were left out may have made that, or what stood there once"
 
 
 def words(simulated: Simulated, out: Path) -> Iterator[str]:
@@ -31,6 +34,8 @@ def compared_words(source: Replayed | None, simulated: Simulated) -> Iterator[st
     """How a replay came out beside the copied indexes, if it is one."""
     if source is None:
         return
+    left_out = replaying.unread(source.log)
+    yield from map(_unread_words, left_out)
     found = compared(source, simulated)
     differing = [one for one in found if one.from_position is not None]
     yield f"{len(found) - len(differing)} of {len(found)} copied index files came out the same to the byte"
@@ -38,7 +43,13 @@ def compared_words(source: Replayed | None, simulated: Simulated) -> Iterator[st
     if len(differing) > MOST_SHOWN:
         yield f"  and {len(differing) - MOST_SHOWN} more"
     if differing:
-        yield f"  {CLEANED if 'compact' in str(source.settings.get('cleanup.policy')) else OTHERWISE}"
+        is_cleaned = "compact" in str(source.settings.get("cleanup.policy"))
+        yield f"  {LEFT_OUT if left_out else CLEANED if is_cleaned else OTHERWISE}"
+
+
+def _unread_words(one: Unread) -> str:
+    """Where the batches of a .log ended before its bytes did."""
+    return f"{one.name}: {one.size_bytes} bytes from byte {one.from_position} on are left out: {way_outs.STOPPED[one.reason]}"
 
 
 def as_object(simulated: Simulated, source: Replayed | None) -> dict:
@@ -55,7 +66,11 @@ def as_object(simulated: Simulated, source: Replayed | None) -> dict:
     if source is None:
         return told
     found = [one for one in compared(source, simulated) if one.from_position is not None]
-    return told | {"differing": [{"file": one.name, "from_position": one.from_position} for one in found]}
+    left_out = [
+        {"file": one.name, "from_position": one.from_position, "bytes": one.size_bytes, "why": way_outs.STOPPED[one.reason]}
+        for one in replaying.unread(source.log)
+    ]  # fmt: skip
+    return told | {"differing": [{"file": one.name, "from_position": one.from_position} for one in found], "unread": left_out}
 
 
 def _event(event: Event) -> dict:
