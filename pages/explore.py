@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.query import Answer, Query
 
 LEAD = "Spark SQL over the catalog of this broker. Start from a question, change the query, take the result along."
+OWED = ("the tables are made once, then every query reads them", "there are no tables to ask without it")
 QUICK_S = 0.8  # an answer that takes no longer shows no progress
 
 
@@ -34,7 +35,6 @@ def ask(text: str) -> None:
     question = asked(text)
     for name in (state.QUESTION, state.SQL, state.DRAWN):
         st.query_params.pop(name, None)
-    st.session_state.pop(state.DRAWN, None)
     if question is None:
         st.query_params[state.SQL] = text
     elif question is not QUESTIONS[0]:
@@ -84,7 +84,7 @@ def editor(here: Listed, text: str, query: "Query | None") -> None:
     with st.container(horizontal=True, key="kv_sql_bar", vertical_alignment="center"):
         words = f"{explore.count(answer)}, {answer.seconds:.1f} s" if answer else ""
         st.html(f'<div class="kv-sm kv-fnt" role="status">{words}</div>', width="stretch")
-        if answer:
+        if answer and answer.rows.num_rows:
             take("CSV", "csv", "text/csv", answer, here, text)
             take("Parquet", "parquet", "application/vnd.apache.parquet", answer, here, text)
 
@@ -178,16 +178,28 @@ def figure(found: "Answer", question: Question | None) -> None:
     with st.container(key="kv_fig_answer"):
         with st.container(horizontal=True, key="kv_answer_head"):
             words = st.container()
-            column = choice[0]
-            if len(choice) > 1:
-                look = {"label_visibility": "collapsed", "width": 190, "filter_mode": None}
-                column = st.selectbox("Column that is drawn", choice, key=state.DRAWN, bind="query-params", **look)
+            column = choose_column(choice) if len(choice) > 1 else choice[0]
         shown = chart.view(found.rows, question, column)
         with words:
             parts.figure_head(shown.title, shown.below)
         drawn = chart.figure(shown, st.context.theme.type or "light")
         alt = f"{shown.title}. {shown.below}, {len(shown.values)} values."
         st.plotly_chart(drawn, theme=None, key="kv_answer_chart", config={"displayModeBar": False}, alt=alt)
+
+
+def choose_column(choice: list[str]) -> str:
+    """Which column is drawn: the address says, where it is one of these; of another answer, or another address, it is a new control."""
+    told = st.query_params.get(state.DRAWN, "")
+    key, look = f"kv_draw {told} {choice}", {"label_visibility": "collapsed", "width": 190, "filter_mode": None}
+    asks = {"on_change": draw, "args": (key, choice[0])}
+    return st.selectbox("Column that is drawn", choice, choice.index(told) if told in choice else 0, key=key, **asks, **look)
+
+
+def draw(key: str, first: str) -> None:
+    """Puts the column that was chosen into the address; the first one goes without saying."""
+    st.query_params.pop(state.DRAWN, None)
+    if st.session_state[key] != first:
+        st.query_params[state.DRAWN] = st.session_state[key]
 
 
 def out_of_date(here: Listed) -> None:
@@ -220,7 +232,7 @@ def main() -> None:
     with strip:  # last, because it may start Spark
         if query and not cache.is_fresh(here):
             out_of_date(here)
-        work.strip(here)
+        work.strip(here, OWED)
 
 
 def no_catalog(here: Listed) -> None:

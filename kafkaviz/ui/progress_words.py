@@ -11,15 +11,19 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.job import Progress
 
 ENDED = ("done", "fresh")
+OWED = (  # what the wait does not hold up, and what is not known without it
+    "sizes and states above are final; batches, records and torn ends still arrive",
+    "batches, records and torn ends are not known without it",
+)  # fmt: skip
 MARKS = {"failed": "error", "done": "ok", "fresh": "ok"}
 
 
-def html(progress: "Progress") -> str:
-    """The strip of an ingest, as HTML."""
+def html(progress: "Progress", owed: tuple[str, str] = OWED) -> str:
+    """The strip of an ingest, as HTML. owed: what a page says of the wait, and of an ingest that ended without its numbers."""
     mark = parts.severity(MARKS[progress.state]) if progress.state in MARKS else parts.icon("bolt", True)
     share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 0
     bar = f'<div class="kv-prog"><i style="width:{100 * share:.0f}%"></i></div>' if progress.state in ("reading", "writing") else ""
-    words, quiet = escape(text(progress)), escape(aside(progress))
+    words, quiet = escape(text(progress)), escape(aside(progress, owed))
     return f'<div class="kv-work" role="status">{mark}<span>{words}</span>{bar}<span class="kv-fnt">{quiet}</span></div>'
 
 
@@ -42,13 +46,13 @@ def text(progress: "Progress") -> str:
     return "Spark is starting"
 
 
-def aside(progress: "Progress") -> str:
+def aside(progress: "Progress", owed: tuple[str, str] = OWED) -> str:
     """How fast and how long still, while that is known; else what the wait does not hold up."""
     if progress.state in ("failed", "cancelled"):
-        return "batches, records and torn ends are not known without it"
+        return owed[1]
     if progress.state in ENDED:
         return "every figure on this page is final"
     if progress.state == "reading" and progress.bytes_per_s:
         left_s = (progress.total_bytes - progress.done_bytes) / progress.bytes_per_s
         return units.rate(progress.bytes_per_s) + (f", about {units.duration(1000 * math.ceil(left_s))}" if left_s else "")
-    return "sizes and states above are final; batches, records and torn ends still arrive"
+    return owed[0]

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 AGAIN = {"failed": "Try again", "cancelled": "Start again"}
 
 
-def strip(here: Listed) -> None:
-    """What the pipeline still reads, how far it is, and a way to stop it; nothing where all is known."""
+def strip(here: Listed, owed: tuple[str, str] = progress_words.OWED) -> None:
+    """What the pipeline still reads, how far it is, and a way to stop it; nothing where all is known. owed: see progress_words.html."""
     ingest = cache.ingests().of(here)
     state_now = ingest.progress().state if ingest else "fresh"
     watched = st.session_state.setdefault(state.WORKED, set())
     if state_now in cache.WORKING:
         watched.add(here.broker.source)
-        progress_strip(here)
+        progress_strip(here, owed)
     elif state_now in AGAIN:
-        with strip_of(ingest):
+        with strip_of(ingest, owed):
             st.button(AGAIN[state_now], type="tertiary", key="kv_work_again", on_click=cache.ingests().again, args=(here,))
     elif ingest and here.broker.source in watched:
         # It keeps its place: what stands below must not jump away under the pointer.
@@ -33,18 +33,18 @@ def strip(here: Listed) -> None:
 
 
 @st.fragment(run_every=0.5)
-def progress_strip(here: Listed) -> None:
+def progress_strip(here: Listed, owed: tuple[str, str]) -> None:
     """Draws itself anew twice a second; the rest of the page once, when the ingest has ended."""
     ingest = cache.ingests().of(here)
     if ingest.progress().state not in cache.WORKING:
         st.rerun()
-    with strip_of(ingest):
+    with strip_of(ingest, owed):
         st.button("Cancel", type="tertiary", key="kv_work_cancel", on_click=cache.ingests().cancel, args=(here,))
 
 
 @contextmanager
-def strip_of(ingest: "Ingest") -> Iterator[None]:
+def strip_of(ingest: "Ingest", owed: tuple[str, str]) -> Iterator[None]:
     """One line about the ingest, and at its end the button of the with block."""
     with st.container(horizontal=True, key="kv_strip_work", vertical_alignment="center"):
-        st.html(progress_words.html(ingest.progress()))
+        st.html(progress_words.html(ingest.progress(), owed))
         yield

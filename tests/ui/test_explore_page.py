@@ -127,9 +127,17 @@ def test_a_link_brings_a_query_back(made, fake):
 
 
 def test_another_column_is_drawn(made, fake):
-    """And stands in the address."""
+    """And stands in the address, until another question is asked; one that the answer has not is passed over."""
     at = page(made, ask="codecs", draw="log_bytes")
     assert "log_bytes: 87.9 KiB to 381 KiB" in words(at)
+    (choice,) = at.selectbox
+    at = checked(choice.select("records").run())
+    assert at.query_params["draw"] == "records" and "records: 900 to 12\u202f415" in words(at)
+    at = checked(at.selectbox[0].select("bytes_a_record").run())
+    assert "draw" not in at.query_params and "A record takes 32 B" in words(at)
+    at = press(page(made, ask="codecs", draw="log_bytes"), "Where is the index densest?")
+    assert "draw" not in at.query_params and at.query_params["ask"] == "densest"
+    assert "A record takes 32 B" in words(page(made, ask="codecs", draw="nope"))
 
 
 def test_the_tables_are_listed_with_their_rows_and_columns(made, fake):
