@@ -132,7 +132,7 @@ def _make_why(block: Block) -> object:
 def _draw_why(shown: object, block: Block, key: str) -> None:
     with st.container(key=f"kv_fig_{key}"):
         parts.figure_head(shown.title, shown.below)
-        chart(why_figure.figure(shown, mode()), key, f"{shown.title}. {shown.below}")
+        chart(figure(key, _key(block), mode(), why_figure.figure, shown), key, f"{shown.title}. {shown.below}")
         st.html("".join(f'<p class="kv-sm">{parts.escape(note)}</p>' for note in shown.notes))
 
 
@@ -388,7 +388,7 @@ def _make_pages(block: Block) -> tuple:
 def _draw_pages(shown: page_faults.PageFaultsView, block: Block, key: str) -> None:
     with st.container(key=f"kv_fig_{key}"):
         parts.figure_head(shown.title, shown.below)
-        chart(page_faults.figure(shown, mode()), key, f"{shown.title}. {shown.below}")
+        chart(figure(key, _key(block), mode(), page_faults.figure, shown), key, f"{shown.title}. {shown.below}")
 
 
 def _to_pages(block: Block) -> tuple[str, dict[str, str]]:
@@ -398,7 +398,7 @@ def _to_pages(block: Block) -> tuple[str, dict[str, str]]:
 def _draw_tail(shown: tail_pages.TailPagesView, block: Block, key: str) -> None:
     with st.container(key=f"kv_fig_{key}"):
         parts.figure_head(shown.title, shown.below)
-        chart(tail_pages.figure(shown, mode()), key, f"{shown.title}. {shown.below}")
+        chart(figure(key, _key(block), mode(), tail_pages.figure, shown), key, f"{shown.title}. {shown.below}")
 
 
 # ---- what is wrong, and what it costs
@@ -496,10 +496,10 @@ def _draw_tuning(made: Tuned, block: Block, key: str) -> None:
     below = (curve.BELOW_HEADERS, curve.BELOW_BYTES)
     drawn = (curve.headers_figure, curve.bytes_figure)
     columns = st.columns((0.5, 0.5), gap=20)
-    for number, (column, title, words, figure) in enumerate(zip(columns, made.view.titles, below, drawn, strict=True)):
+    for number, (column, title, words, draw) in enumerate(zip(columns, made.view.titles, below, drawn, strict=True)):
         with column, st.container(key=f"kv_fig_{key}_{number}"):
             parts.figure_head(title, words)
-            chart(figure(made.view, mode()), f"{key}_{number}", f"{title}. {words}")
+            chart(figure(f"{key}_{number}", _key(block), mode(), draw, made.view), f"{key}_{number}", f"{title}. {words}")
     if made.verdict:
         st.html(f'<p class="kv-sm">{escape(made.place.partition.directory)}, {escape(block["data"])}: <b>{escape(made.verdict)}</b></p>')
 
@@ -522,6 +522,12 @@ def _to_tuning(block: Block) -> tuple[str, dict[str, str]]:
 def chart(figure: object, key: str, alt: str) -> None:
     """A Plotly figure in our own look."""
     st.plotly_chart(figure, theme=None, config={"displayModeBar": False}, key=key, alt=alt)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def figure(key: str, said: str, mode: str, _draw: Callable, _shown: object) -> object:
+    """A view drawn in a mode, once for as long as a block says the same."""
+    return _draw(_shown, mode)
 
 
 def mode() -> str:
