@@ -227,7 +227,7 @@ def retention_of(planned: Plan, partition: Partition, checked: Sequence[Checked]
     summaries = [one.summary for one in checked if one.summary is not None]
     if not summaries or partition.state != "current" or partition.topic == METADATA_TOPIC:
         return []
-    aged = retention.aged_segments(summaries, planned.clean, partition.recovery_point)
+    aged = retention.aged_segments(summaries, planned.clean, partition.recovery_point, planned.version.version)
     places = partition.log_start_offset, partition.high_watermark, state.log_end(summaries)
     return [retention.of_log(partition.directory, aged, planned.limits(partition), planned.now_ms, *places)]
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from kafkaviz import versions
 from kafkaviz.analyse.infer.version import assumed_version
+from kafkaviz.analyse.recovered import distrusted
 from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import names
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, open_broker
@@ -23,7 +24,6 @@ from kafkaviz.search.profile import profile
 from kafkaviz.search.served import ON_DISK, RECOVERED, ServedFile, ServedLog
 from kafkaviz.simulate.config import Profile
 from kafkaviz.simulate.config import profile as start_profile
-from kafkaviz.simulate.index_check import distrust
 
 MOST_BYTES = 2**31 - 1  # room in an index: what keeps a start from succeeding keeps no one from reading
 
@@ -75,9 +75,8 @@ def needs_recovery(partition: Partition, release: tuple[int, ...] | None = None)
 
 
 def _is_distrusted(segment: Segment, of: Profile) -> bool:
-    of_kind = serving.of_segment(segment)
     try:
-        return distrust(lambda kind: getattr(of_kind, kind), segment.base_offset, of) is not None
+        return distrusted(segment, of) is not None
     except CorruptBytes:  # the start ends there
         return True
 

@@ -15,7 +15,8 @@ from itertools import accumulate
 import numpy as np
 
 from kafkaviz.analyse.checks.summary import Summary, unit_suspect
-from kafkaviz.config_def import DAY_MS
+from kafkaviz.analyse.recovered import recovered
+from kafkaviz.config_def import DAY_MS, Release
 from kafkaviz.units import duration, group, moment, size
 
 NO_LIMIT, MOST_MS = -1, 2**63 - 1
@@ -123,14 +124,10 @@ def aged(told: Summary, is_recovered: bool) -> Aged:
     return Aged(base_offset, size_bytes, largest, "entry" if largest else "unwritten")
 
 
-def aged_segments(summaries: Sequence[Summary], clean: bool | None, recovery_point: int | None) -> list[Aged]:
-    """The segments of a log that was read. clean: how its broker was stopped, None where that is not known.
-
-    An unclean start reads all from the one on that holds the recovery point (LogLoader.recoverLog, 4.3.1).
-    """
-    ends = [told.segment.base_offset for told in summaries[1:]]
-    above = [clean is False and end > (recovery_point or 0) for end in ends] + [clean is False] * bool(summaries)
-    return [aged(told, is_recovered) for told, is_recovered in zip(summaries, above, strict=True)]
+def aged_segments(summaries: Sequence[Summary], clean: bool | None, recovery_point: int | None, release: Release = ()) -> list[Aged]:
+    """The segments of a log that was read, as the next start leaves them. clean, recovery_point, release: as of recovered."""
+    anew = recovered([told.segment for told in summaries], clean, recovery_point, release)
+    return [aged(told, told.segment.base_offset in anew) for told in summaries]
 
 
 def of_log(

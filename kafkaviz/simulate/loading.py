@@ -4,7 +4,7 @@ As LogLoader of Kafka 4.3.1, in its order, with what differed before (config.Pro
 a Step, and what the loader would find afterwards is kept beside them (directory.Directory).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import NoReturn
@@ -31,6 +31,12 @@ OnRecovered = Callable[[str, int, Recovered], None]  # told of each recovered se
 KAFKA = "org.apache.kafka.common.KafkaException"
 SMALL_BYTES = 16 << 20  # of a file that holds some lines
 ROUNDS = 1000  # of splitting; each splits off a segment, so only a wrong reading of the bytes would need more
+
+
+def unflushed(bases: Iterable[int], recovery_point: int) -> list[int]:
+    """The segments that an unclean start recovers: from the one on that holds the recovery point (LogLoader.recoverLog)."""
+    first = max((base for base in bases if base <= recovery_point), default=recovery_point)
+    return [base for base in bases if base >= first]
 
 
 class Overflow(Exception):
@@ -158,13 +164,12 @@ class Loading:
     def _recover_unflushed(self) -> None:
         if self._clean:
             return
-        first = max((base for base in self._bases if base <= self._log.recovery_point), default=self._log.recovery_point)
-        unflushed = [base for base in self._bases if base >= first]
-        for place, base in enumerate(unflushed):
+        above = unflushed(self._bases, self._log.recovery_point)
+        for place, base in enumerate(above):
             cut = self._recover(base, self._unflushed, self._why_unflushed(), caught=True)
             if cut:
                 why = f"segment {base} lost {cut} bytes, and what follows is not trusted"
-                for later in unflushed[place + 1 :]:
+                for later in above[place + 1 :]:
                     self._forget(later)
                     self._directory.delete_segment(later, "after-truncation", why)
                 return

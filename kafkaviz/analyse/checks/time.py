@@ -24,7 +24,7 @@ def of_partition(summaries: Sequence[Summary], facts: Facts, recovery_point: int
         if wrong:
             yield made(wrong, facts)
     if facts.expires and facts.retention_ms >= 0 and not any(told.unreadable or told.hidden for told in summaries):
-        aged = retention.aged_segments(summaries, facts.clean, recovery_point)
+        aged = retention.aged_segments(summaries, facts.clean, recovery_point, facts.version)
         yield from _blocked(summaries, aged, facts)
         yield from _by_mtime(summaries, aged, facts)
 
