@@ -18,8 +18,8 @@ help: ## list what make can do
 run: $(INSTALLED) ## open the app on the sample broker; BROKER=path opens another, PORT=8600 listens there, LESSONS=folder adds lessons
 	@$(PYTHON_OF_VENV) -m kafkaviz app $(if $(BROKER),"$(BROKER)") $(if $(PORT),--port "$(PORT)") $(if $(LESSONS),--lessons "$(LESSONS)")
 
-test: $(INSTALLED_DEV) ## run the tests; SLOW=1 runs the slow ones too
-	@$(PYTHON_OF_VENV) -m pytest -q $(if $(SLOW),-m "")
+test: $(INSTALLED_DEV) ## run the tests in WORKERS=2 processes; SLOW=1 runs the slow ones too
+	@$(PYTHON_OF_VENV) -m pytest -q -n $(or $(WORKERS),2) --dist loadfile $(if $(SLOW),-m "")
 
 test-kafka: $(INSTALLED) ## hold the writer to Kafka's own classes and to a broker, which Maven fetches; CONFIGURATIONS=200 from SEED=0 on
 	@CONFIGURATIONS="$(CONFIGURATIONS)" SEED="$(SEED)" $(PYTHON_OF_VENV) -m tests.kafka

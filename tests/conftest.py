@@ -4,6 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("any machine", deadline=None)  # how long an example takes says more of the machine than of the code
+settings.load_profile("any machine")
 
 DATA = Path(__file__).parent / "data"
 SAMPLES = Path(__file__).parents[1] / "sample_data"
