@@ -5,12 +5,12 @@ above the recovery point are recovered first; so is, in either, a segment withou
 and up to Kafka 2.2 one with any index that does.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kafkaviz import versions
 from kafkaviz.analyse.infer.version import assumed_version
-from kafkaviz.analyse.recovered import distrusted
+from kafkaviz.analyse.recovered import distrusted, recovered
 from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import names
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, open_broker
@@ -24,8 +24,9 @@ from kafkaviz.search.profile import profile
 from kafkaviz.search.served import ON_DISK, RECOVERED, ServedFile, ServedLog
 from kafkaviz.simulate.config import Profile
 from kafkaviz.simulate.config import profile as start_profile
+from kafkaviz.simulate.stored import StoredFile, StoredLog
 
-MOST_BYTES = 2**31 - 1  # room in an index: what keeps a start from succeeding keeps no one from reading
+MOST_BYTES = 2**31 - 1  # room in an index: of a segment that no start gets open every entry can be read
 
 
 def lookup(
@@ -93,20 +94,44 @@ def recovered_words(names: Sequence[str]) -> str:
     return f"{told} {verb} read as the recovery of the next start would leave {them}, not as {lie} on disk"
 
 
+def start_words(error: str) -> str:
+    """That no broker will serve what is shown."""
+    return f"the next start ends here with {error}; what it would not come to is read as if each segment were recovered by itself"
+
+
 def _recovered(partition: Partition, release: versions.Release) -> ServedLog:
     from kafkaviz.analyse.restart import Log, configs, stored
     from kafkaviz.log.settings import open_settings
     from kafkaviz.simulate.loading import Loading
 
-    broker = open_broker(partition.path)
-    config = replace(configs(open_settings(broker, release))(partition), segment_index_bytes=MOST_BYTES)
-    known = partition.checkpoints
+    broker, known, done = open_broker(partition.path), partition.checkpoints, set()
+    config = configs(open_settings(broker, release))(partition)
     log = stored(Log(partition, config, known.recovery_point or 0, known.log_start or 0))
-    loading, on_disk = Loading(log, broker.clean, start_profile(release)), {one.name: one for one in log.files}
-    loading.run()
+    on_disk = {one.name: one for one in log.files}
+    watch = lambda _, base, found: done.add(base) if not found.raised else None  # noqa: E731 - an OnRecovered
+    loading = Loading(log, broker.clean, start_profile(release), watch=watch)
+    failed = next((step for step in loading.run() if step.action == "fail"), None)
+    left = loading.files()
+    if failed:
+        for base in recovered(partition.live, broker.clean, known.recovery_point, release) - done:
+            left = _by_itself(left, log, base, start_profile(release))
     snapshots = {found.name: serving.of_file(found) for found in partition.snapshots.values()}
     files = {}
-    for name, one in loading.files().items():
+    for name, one in left.items():
         source = ON_DISK if one is on_disk.get(name) else RECOVERED
         files[name] = ServedFile(name, one.size_bytes, one.opened, one.modified_ms, str(partition.path / name), source)
-    return serving.of_files(partition.directory, files | snapshots, known.log_start)
+    made = serving.of_files(partition.directory, files | snapshots, known.log_start)
+    return replace(made, segments=tuple(replace(one, start_error=failed.error) for one in made.segments)) if failed else made
+
+
+def _by_itself(files: Mapping[str, StoredFile], log: StoredLog, base: int, of: Profile) -> dict[str, StoredFile]:
+    """The files with one segment of them recovered as if there were no other, and room for all its entries."""
+    from kafkaviz.simulate.loading import Loading
+
+    kinds = {name: parsed for name in files if (parsed := names.parse_file(name)) and not parsed.suffix}
+    own = {name for name, parsed in kinds.items() if parsed.base_offset == base}
+    snapshots = tuple(one for one in log.files if one.name.endswith(".snapshot"))
+    alone = (*(files[name] for name in own), *snapshots)
+    loading = Loading(StoredLog(log.directory, alone, replace(log.config, segment_index_bytes=MOST_BYTES)), False, of)
+    loading.run()
+    return {name: one for name, one in files.items() if name not in own} | loading.files()

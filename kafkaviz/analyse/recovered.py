@@ -11,8 +11,7 @@ from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.log.segment import Segment
 from kafkaviz.search import served
 from kafkaviz.simulate.config import Profile, profile
-from kafkaviz.simulate.index_check import Distrust, distrust
-from kafkaviz.simulate.loading import unflushed
+from kafkaviz.simulate.index_check import Distrust, distrust, unflushed
 
 
 def recovered(segments: Sequence[Segment], clean: bool | None, recovery_point: int | None, release: Release = ()) -> frozenset[int]:

@@ -16,7 +16,7 @@ recovery point as recovery would leave them; everything else as it lies there, w
 slot, entry, pages}, the time index first, entry as {offset, position} or {timestamp_ms, offset}; scan, {from_position, reads:
 [{position, size}], batch: {base_offset, last_offset, position}}; record, {offset, timestamp_ms, segment, batch_position}; answer,
 {offset, timestamp_ms}. entry, scan, batch, record and answer are null where Kafka has none; error is there where Kafka answers with an
-exception. Of an index file by itself there are no segments, scan and record, and answer is an entry.
+exception, start_error where the next start ends with one before it has this log open. Of an index file by itself there are no segments, scan and record, and answer is an entry.
 
 Example: kafkaviz lookup /var/lib/kafka/data/orders-0 --offset 50000"""
 
@@ -61,12 +61,12 @@ def _in_log(args: argparse.Namespace) -> int:
 
     of = profile(args.kafka_version, args.search)
     log = paths.open_log(args.path, args.kafka_version, args.as_is)
-    _say_recovered(log.recovered)
+    _say_recovered(log.recovered, log.start_error)
     found = lookup(log, of, args.offset, args.timestamp, args.isolation)
     if args.json:
         from kafkaviz.search.lookup_object import as_object
 
-        output.say_json(as_object(found))
+        output.say_json(as_object(found, log.start_error))
     else:
         from kafkaviz.commands.looking.words import words
 
@@ -86,13 +86,13 @@ def _in_index(args: argparse.Namespace) -> int:
         raise KafkavizError(f"{args.path.name} is searched for {'a timestamp in milliseconds' if is_time else 'an offset'}")
     of = profile(args.kafka_version, args.search)
     directory, segment = paths.open_index(args.path, args.kafka_version, args.as_is)
-    _say_recovered([name for name in segment.recovered if name == args.path.name])
+    _say_recovered([name for name in segment.recovered if name == args.path.name], segment.start_error)
     found = (index.find_time if is_time else index.find_offset)(segment, target, of)
     answer = index.time_entry_of(found, segment) if is_time else found.entry or (segment.base_offset, 0)
     if args.json:
         from kafkaviz.search.lookup_object import index_object
 
-        output.say_json(index_object(found, answer, of.version, directory))
+        output.say_json(index_object(found, answer, of.version, directory, segment.start_error))
     else:
         from kafkaviz.commands.looking.words import index_words
 
@@ -100,10 +100,12 @@ def _in_index(args: argparse.Namespace) -> int:
     return 0
 
 
-def _say_recovered(names: Sequence[str]) -> None:
-    """On stderr, that bytes are shown under the name of a file that holds others."""
-    from kafkaviz.analyse.lookups import recovered_words
+def _say_recovered(names: Sequence[str], start_error: str | None) -> None:
+    """On stderr, that no start gets so far, and that bytes are shown under the name of a file that holds others."""
+    from kafkaviz.analyse.lookups import recovered_words, start_words
 
+    if start_error:
+        print(output.plain(f"kafkaviz: {start_words(start_error)}"), file=sys.stderr)
     if names:
         print(f"kafkaviz: {recovered_words(names)}; --as-is reads those", file=sys.stderr)
 

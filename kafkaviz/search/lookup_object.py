@@ -10,8 +10,8 @@ ENTRY_FIELDS = {"offset": ("offset", "position"), "time": ("timestamp_ms", "offs
 PROBE_FIELDS = ("slot", "key", "lo", "hi", "compare", "page")
 
 
-def as_object(found: Lookup) -> dict:
-    """Of a partition or a segment; error is there only where Kafka answers with an exception."""
+def as_object(found: Lookup, start_error: str | None = None) -> dict:
+    """Of a partition or a segment; error is there only where Kafka answers with an exception, start_error where no start gets there."""
     record, answer = found.record, found.answer
     made = {
         "target": _target(found.offset, found.timestamp_ms),
@@ -23,14 +23,19 @@ def as_object(found: Lookup) -> dict:
         "record": record and _record(record),
         "answer": answer and {"offset": answer.offset, "timestamp_ms": answer.timestamp_ms},
     }
-    return made | ({"error": f"{found.error.class_name}: {found.error}"} if found.error else {})
+    made |= {"error": f"{found.error.class_name}: {found.error}"} if found.error else {}
+    return made | _start_error(start_error)
 
 
-def index_object(search: IndexSearch, answer: tuple[int, int], version: str, partition: str) -> dict:
+def index_object(search: IndexSearch, answer: tuple[int, int], version: str, partition: str, start_error: str | None = None) -> dict:
     """Of an index file alone; answer: what the index gives, its base where no entry was found."""
     target = {"offset": search.found.target} if search.kind == OFFSET else {"timestamp_ms": search.found.target}
     made = {"target": target, "kafka_version": version, "partition": partition, "searches": [search_object(search)]}
-    return made | {"answer": _entry(search.kind, answer)}
+    return made | {"answer": _entry(search.kind, answer)} | _start_error(start_error)
+
+
+def _start_error(error: str | None) -> dict:
+    return {"start_error": error} if error else {}
 
 
 def search_object(search: IndexSearch) -> dict:

@@ -61,13 +61,17 @@ class Keys:
 
 @dataclass(frozen=True)
 class ServedSegment:
-    """A segment that a broker has open. An index that has no file has no entries; one that has believes every slot of it."""
+    """A segment that a broker has open. An index that has no file has no entries; one that has believes every slot of it.
+
+    start_error: Kafka's exception where the start that would recover the log ends with one, else None; no broker has it open then.
+    """
 
     base_offset: int
     log: ServedFile
     index: ServedFile | None = None
     timeindex: ServedFile | None = None
     txnindex: ServedFile | None = None
+    start_error: str | None = None
 
     @property
     def size_bytes(self) -> int:
@@ -146,6 +150,11 @@ class ServedLog:
     def recovered(self) -> tuple[str, ...]:
         """The names of the files that hold other bytes than those on disk."""
         return tuple(name for one in self.segments for name in one.recovered)
+
+    @property
+    def start_error(self) -> str | None:
+        """As of its segments."""
+        return self.segments[0].start_error
 
     @property
     def active(self) -> ServedSegment:

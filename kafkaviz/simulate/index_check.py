@@ -1,11 +1,13 @@
-"""Which indexes a load does not believe: of Kafka 4.3.1 the transaction index alone, up to 2.2 all three (KAFKA-7283).
+"""Which segments a load reads anew: those that were not flushed, and those with an index that it does not believe.
+
+Of Kafka 4.3.1 the transaction index alone is looked at, up to 2.2 all three (KAFKA-7283).
 
 As LogSegment.sanityCheck, and those of TransactionIndex, OffsetIndex and TimeIndex. An index that is wrong and passes is followed
 blindly. What is asked for here are the bytes of one segment, wherever they lie: a load asks for them, and so does a lookup that
 wants to know whether a load would change what it reads.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from kafkaviz.errors import CorruptBytes
@@ -31,6 +33,12 @@ class Distrust(NamedTuple):
 
     cause: str
     why: str
+
+
+def unflushed(bases: Sequence[int], recovery_point: int) -> list[int]:
+    """The segments that an unclean start recovers: from the one on that holds the recovery point (LogLoader.recoverLog)."""
+    first = max((base for base in bases if base <= recovery_point), default=recovery_point)
+    return [base for base in bases if base >= first]
 
 
 def distrust(get: Get, base: int, of: Profile) -> Distrust | None:

@@ -4,7 +4,7 @@ As LogLoader of Kafka 4.3.1, in its order, with what differed before (config.Pro
 a Step, and what the loader would find afterwards is kept beside them (directory.Directory).
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import NoReturn
@@ -16,7 +16,7 @@ from kafkaviz.simulate import recovery, small_files, way_outs
 from kafkaviz.simulate.config import Profile
 from kafkaviz.simulate.directory import INDEXES, Directory, Failed
 from kafkaviz.simulate.epochs import Epoch, LeaderEpochs
-from kafkaviz.simulate.index_check import distrust
+from kafkaviz.simulate.index_check import distrust, unflushed
 from kafkaviz.simulate.leftovers import put_away, put_swaps_in_place
 from kafkaviz.simulate.log_end import CORRUPT_RECORD, end_of, refuse_corrupt
 from kafkaviz.simulate.producers import ProducerState, SnapshotFiles, remove_strays
@@ -31,12 +31,6 @@ OnRecovered = Callable[[str, int, Recovered], None]  # told of each recovered se
 KAFKA = "org.apache.kafka.common.KafkaException"
 SMALL_BYTES = 16 << 20  # of a file that holds some lines
 ROUNDS = 1000  # of splitting; each splits off a segment, so only a wrong reading of the bytes would need more
-
-
-def unflushed(bases: Iterable[int], recovery_point: int) -> list[int]:
-    """The segments that an unclean start recovers: from the one on that holds the recovery point (LogLoader.recoverLog)."""
-    first = max((base for base in bases if base <= recovery_point), default=recovery_point)
-    return [base for base in bases if base >= first]
 
 
 class Overflow(Exception):

@@ -114,8 +114,8 @@ def _title(place: Place, log: ServedLog, of: ServedSegment) -> str:
 
 
 def _note(place: Place, log: ServedLog) -> str:
-    words = lookups.recovered_words(log.recovered)
-    recovered = f"{words[0].upper()}{words[1:]}." if words else ""
+    told = (lookups.start_words(log.start_error) if log.start_error else "", lookups.recovered_words(log.recovered))
+    recovered = " ".join(f"{words[0].upper()}{words[1:]}." for words in told if words)
     return f"{_interval_words(f'{place.listed.key}|{anatomies.key(place.segment)}', place.segment)} {recovered}".strip()
 
 

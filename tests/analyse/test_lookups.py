@@ -7,6 +7,7 @@ import shutil
 import tarfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import kafkaviz as kv
@@ -226,3 +227,29 @@ def test_the_release_is_the_one_that_the_directory_looks_like(clean, tmp_path):
     assert paths.version(clean / "orders-0") == versions.NEWEST == "4.3.1"
     shutil.copytree(clean / "orders-0", tmp_path / "copied")
     assert paths.version(tmp_path / "copied" / f"{0:020}.log") == versions.NEWEST
+
+
+def test_where_the_start_ends_early_each_segment_is_recovered_by_itself(killed, tmp_path):
+    """A leader-epoch-checkpoint that cannot be read comes first: the unwritten slots are gone all the same, and the exception is kept."""
+    shutil.copytree(killed, tmp_path / "kafka")
+    name = next(one.directory for one in open_broker(killed).partitions if one.active and one.active.offset_slots.unwritten > 100)
+    (tmp_path / "kafka" / name / "leader-epoch-checkpoint").write_text("0\nmany\n")
+    log, whole = (served(open_broker(root).partition(name)) for root in (tmp_path / "kafka", killed))
+    assert log.start_error.startswith("org.apache.kafka.common.errors.KafkaStorageException: ") and whole.start_error is None
+    assert len(log.segments) == len(whole.segments)
+    for one, other in zip(log.segments, whole.segments, strict=True):
+        assert np.array_equal(one.offset_slots, other.offset_slots) and np.array_equal(one.time_slots, other.time_slots)
+        assert np.array_equal(one.aborted, other.aborted) and one.size_bytes == other.size_bytes
+
+
+def test_an_index_without_room_ends_the_start_and_hides_no_entry(killed, tmp_path):
+    """segment.index.bytes as it is set, not as large as can be: check says that the start fails, and so does a lookup."""
+    shutil.copytree(killed, tmp_path / "kafka")
+    (tmp_path / "kafka" / "server.properties").write_text("log.index.size.max.bytes=96\n")
+    partitions = open_broker(tmp_path / "kafka").partitions
+    failing = {step.partition for step in check(tmp_path / "kafka").restart.steps if step.cause == "index-full"}
+    assert failing
+    for partition in (one for one in partitions if one.directory in failing):
+        log, whole = served(partition), served(open_broker(killed).partition(partition.directory))
+        assert "Attempt to append to a full" in log.start_error
+        assert len(log.active.offset_slots) == len(whole.active.offset_slots)

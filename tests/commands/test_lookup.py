@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -227,3 +228,15 @@ def test_recovered_bytes_are_named(killed, clean, capsys):
         assert main(["lookup", *map(str, arguments), "--offset", "100"]) == 0
         err = capsys.readouterr().err
         assert err.count(".index") + err.count(".timeindex") == names and ("read as the recovery of the next start would leave" in err) == bool(names)
+
+
+def test_a_start_that_ends_with_an_exception_is_told(killed, tmp_path, capsys):
+    """On stderr and in the object, of a log and of an index by itself; not of the bytes as they lie there."""
+    shutil.copytree(killed, tmp_path / "kafka")
+    directory = tmp_path / "kafka" / "weblogs-0"
+    (directory / "leader-epoch-checkpoint").write_text("0\nmany\n")
+    for arguments, is_told in (((directory,), True), ((max(directory.glob("*.index")),), True), ((directory, "--as-is"), False)):
+        assert main(["lookup", *map(str, arguments), "--offset", "100", "--json"]) == 0
+        found = capsys.readouterr()
+        error = json.loads(found.out).get("start_error", "")
+        assert ("KafkaStorageException: Error while reading checkpoint" in error) == is_told == (f"next start ends here with {error}" in found.err)
