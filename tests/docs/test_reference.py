@@ -1,0 +1,80 @@
+"""The pages that are made from the code are as the code has them, and every link in docs/ leads somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from docs import reference
+from kafkaviz.__main__ import COMMANDS
+from kafkaviz.pipeline.source_schema import FORMATS, columns, options
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted([*DOCS.rglob("*.md"), ROOT / "README.md"])
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+@pytest.mark.parametrize("name", ["commands.md", "data-source.md"])
+def test_a_made_page_is_as_the_code_has_it(name):
+    """After a change of an option or a column: make docs."""
+    made = reference.pages()[DOCS / name]
+    assert (DOCS / name).read_text(encoding="utf-8") == made
+
+
+def test_every_command_and_option_is_told():
+    """A section a command; the usage of one that must be given one of three says so."""
+    page = reference.commands_page()
+    assert [name for name in COMMANDS if f"\n## kafkaviz {name}\n" not in page] == []
+    assert "(--offset N | --timestamp T)" in page and "(WORKLOAD | --replay TP_DIR | --list)" in page
+    assert "| `--fail-on {error,warning}` |" in page and "==SUPPRESS==" not in page and "%(" not in page
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_table_has_every_column(name):
+    """In the order in which Spark gives them, those of the options at the end."""
+    table = dict(reference.tables())[name]
+    told = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
+    assert told == columns(name, options({"payload": "true", "problems": "true"})).names
+
+
+def test_types_are_those_that_spark_names():
+    """As Spark itself makes them of the Arrow schema."""
+    types = pytest.importorskip("pyspark.sql.pandas.types")
+    for name in FORMATS:
+        for field in columns(name, options({"payload": "true"})):
+            spark = types.from_arrow_type(field.type).simpleString()
+            assert reference.spark_type(field.type).lower().replace(": ", ":").replace(", ", ",") == spark
+
+
+def test_no_meaning_is_left_over():
+    """Each is that of a column that there is."""
+    fields = {(name, field) for name in FORMATS for field in columns(name, options({"payload": "true", "problems": "true"})).names}
+    known = {field for _, field in fields} | {f"{name}.{field}" for name, field in fields}
+    assert reference.MEANINGS.keys() - known == set()
+
+
+def test_a_page_without_a_mark_is_noticed():
+    """A table that has nowhere to go is no silence."""
+    with pytest.raises(ValueError, match="kafka_batches"):
+        reference.filled("no mark", {"kafka_batches": "x"})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page):
+    """To a file of the repository, and to a heading of it where one is named."""
+    faults = []
+    for target in LINK.findall(re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)):
+        path, _, anchor = target.partition("#")
+        if path.startswith(("http:", "https:")):
+            continue
+        file = (page.parent / path).resolve() if path else page
+        if not file.exists() or (anchor and anchor not in anchors(file)):
+            faults.append(target)
+    assert faults == []
+
+
+def anchors(file: Path) -> set[str]:
+    """What a link to a heading of a Markdown file may name, as GitHub makes it."""
+    headings = re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
