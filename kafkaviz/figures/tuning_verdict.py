@@ -160,8 +160,17 @@ def _sure(today: Today, entries: Entries) -> str:
     theirs = " and ".join(map(group, entries.held))
     if entries.held == entries.replayed:
         return f"{told}, the directory holds {theirs}."
-    why = "entries stand for whole appends (KAFKA-806)" if today.is_coarse else "a restart or a truncation sets the counter back"
-    return f"{told}, the directory holds {theirs}: {why}."
+    return f"{told}, the directory holds {theirs}: {_why_not_the_same(today, entries)}."
+
+
+def _why_not_the_same(today: Today, entries: Entries) -> str:
+    """What is known, else what it can be."""
+    if today.is_coarse:
+        return "its entries stand for whole appends (KAFKA-806)"
+    (ours, our_times), (theirs, their_times) = entries.replayed, entries.held
+    if ours == theirs and their_times < our_times:
+        return "a segment that was not closed lacks its last time entry"
+    return "a restart, a truncation, whole appends (KAFKA-806) or damage can be why"
 
 
 def _modelled(costs: Costs) -> str:

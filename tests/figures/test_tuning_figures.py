@@ -324,10 +324,12 @@ def test_what_can_be_held_against_the_replay():
     assert "the workload’s own batches" in dict(said(of, is_made=True).boxes)["Sure"]
     assert "each topic’s own interval" in dict(said(of, topics=3).boxes)["Sure"]
     found = tuning.recommend(of, Today(4096, "", topic="orders"), Budgets(), NEW)
-    for is_coarse, why in ((False, "sets the counter back"), (True, "KAFKA-806")):
+    said_of = (
+        ((790, 1), False, "a restart, a truncation"),
+        ((799, 798), False, "lacks its last time entry"),
+        ((790, 1), True, "stand for whole"),
+    )
+    for theirs, is_coarse, why in said_of:
         today = Today(4096, "", topic="orders", is_coarse=is_coarse)
-        view = tuning_verdict.view(found, of, today, Budgets(), NEW, Entries((799, 1), (790, 1)))
-        assert (
-            f"the directory holds 790 and 1: {'a restart' if not is_coarse else 'entries'}" in dict(view.boxes)["Sure"]
-            and why in dict(view.boxes)["Sure"]
-        )
+        view = tuning_verdict.view(found, of, today, Budgets(), NEW, Entries((799, 800), theirs))
+        assert f"the directory holds {theirs[0]} and {theirs[1]}: " in dict(view.boxes)["Sure"] and why in dict(view.boxes)["Sure"]
