@@ -3,8 +3,11 @@
 import argparse
 import importlib
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from types import FrameType
 
 from kafkaviz.commands import INTERRUPTED
 from kafkaviz.commands.printing import output
@@ -13,6 +16,7 @@ from kafkaviz.errors import KafkavizError
 # Each is a module of kafkaviz.commands that imports only argparse at its top: `kafkaviz --help` reads them all.
 COMMANDS = ("app", "calibrate", "check", "dump", "ingest", "lookup", "rebuild", "report", "simulate", "tune", "warm")
 USAGE_OR_INPUT = 2
+SOON_S = 0.05
 NO_READER = 128 + 13  # as a shell tells of SIGPIPE
 
 
@@ -34,18 +38,71 @@ def main(argv: Sequence[str] | None = None) -> int:
     output.set_up()
     args = parser().parse_args(argv)
     try:
-        status = args.run(args)
+        with _ended_in_order():
+            status = args.run(args)
         sys.stdout.flush()
         return status
     except KafkavizError as error:
         print(output.plain(f"kafkaviz: {error}"), file=sys.stderr)
         return USAGE_OR_INPUT
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as asked:
         print("kafkaviz: stopped", file=sys.stderr)
-        return INTERRUPTED
+        return asked.status if isinstance(asked, _Ended) else INTERRUPTED
     except BrokenPipeError:  # whoever read our output has had enough, as `| head` has
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return NO_READER
+    except OSError as error:  # the output has no room, or the system gave up in another way
+        _drop_output()
+        print(output.plain(f"kafkaviz: {': '.join(filter(None, [error.filename, error.strerror or str(error)]))}"), file=sys.stderr)
+        return USAGE_OR_INPUT
+
+
+class _Ended(KeyboardInterrupt):
+    """Somebody asked the process to end, otherwise than by Ctrl-C."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.status = 128 + number  # as a shell tells of it
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Lets SIGTERM and SIGHUP end a command as Ctrl-C does, so that what it had begun to write is taken away; those ignored stay so."""
+    asked, before = [], {}
+
+    def end(number: int, frame: FrameType | None) -> None:
+        asked.append(number)
+        if _in_llvm(frame):  # what it calls back may not raise, or it aborts the process
+            signal.setitimer(signal.ITIMER_REAL, SOON_S)
+            return
+        for one in before:  # a second one does not cut short what the first one began
+            signal.signal(one, signal.SIG_IGN)
+        raise _Ended(asked[0])
+
+    try:
+        with suppress(ValueError):  # only the main thread is told of signals
+            for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
+                if signal.getsignal(number) == signal.SIG_DFL:
+                    before[number] = signal.signal(number, end)
+        yield
+    finally:
+        if asked:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _in_llvm(frame: FrameType | None) -> bool:
+    """Whether a function of llvmlite's is at work."""
+    while frame and not frame.f_globals.get("__name__", "").startswith("llvmlite"):
+        frame = frame.f_back
+    return frame is not None
+
+
+def _drop_output() -> None:
+    """What is still to be printed goes nowhere: Python would try once more at its end, and tell of that in its own words."""
+    with suppress(OSError, ValueError):  # of a stream that is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

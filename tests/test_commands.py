@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import urllib.request
@@ -115,6 +116,18 @@ def test_an_interrupt_is_130(raising, capsys):
     assert capsys.readouterr().err == "kafkaviz: stopped\n"
 
 
+def test_the_end_waits_for_llvm(monkeypatch, capsys):
+    """A function that LLVM calls back is not left by an exception, which would abort the process; soon afterwards it comes."""
+    called = {"__name__": "llvmlite.binding.executionengine", "os": os, "sleep": sleep, "went_on": []}
+    exec(f"def back():\n os.kill(os.getpid(), {signal.SIGTERM:d})\n sleep(0.12)\n went_on.append(True)", called)
+    before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGALRM)
+    monkeypatch.setattr(app, "run", lambda args: (called["back"](), sleep(10)))
+    started = monotonic()
+    assert main(["app"]) == 128 + signal.SIGTERM and called["went_on"] and monotonic() - started < 5
+    assert capsys.readouterr().err == "kafkaviz: stopped\n"
+    assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGALRM)) == before
+
+
 def test_app_becomes_the_server(server, tmp_path, monkeypatch):
     """The pages hear of directory, master and limit through their environment; the directory is made absolute."""
     monkeypatch.chdir(tmp_path)
@@ -193,3 +206,14 @@ def test_a_reader_that_has_had_enough_is_no_fault(data):
     done = subprocess.run(f"{{ {command}; echo $? >&2; }} | head -1", shell=True, cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.startswith("Dumping ") and "Traceback" not in done.stderr
     assert done.stderr.split()[-1] in ("0", "141")  # as fast as head was
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device without room")
+@pytest.mark.parametrize("command", ["lookup {} --offset 3", "check {} --json", "simulate --list", "rebuild {} --out {out}"])
+def test_output_that_finds_no_room_is_one_line(data, tmp_path, command):
+    """Status 2, since 1 means for check that it found something; no traceback, nor Python's own words at the end."""
+    line = command.format(data / "kafka-4.3.1" / "nulls-0", out=tmp_path / "out")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, "-m", "kafkaviz", *line.split()], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2 and done.stderr.splitlines()[-1] == "kafkaviz: No space left on device"
+    assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr

@@ -11,7 +11,7 @@ from kafkaviz.analyse.restart import Log, stored
 from kafkaviz.config_def import Release
 from kafkaviz.errors import CannotOpen, KafkavizError, RefusedSetting
 from kafkaviz.format import names
-from kafkaviz.log.broker import META_PROPERTIES, open_broker
+from kafkaviz.log.broker import open_broker
 from kafkaviz.log.metadata_log import Image
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings, Sourced, open_settings
@@ -32,12 +32,6 @@ class Source:
     partition: Partition
     base_offsets: tuple[int, ...]
     settings: tuple[Sourced, ...]
-
-    @property
-    def root(self) -> Path:
-        """The directory that nothing is written into: the broker's around the partition, or that of the partition."""
-        around = self.partition.path.parent
-        return around if (around / META_PROPERTIES).exists() else self.partition.path
 
     def log(self) -> StoredLog:
         """The partition directory as plain values."""

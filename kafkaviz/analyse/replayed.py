@@ -9,7 +9,7 @@ import numpy as np
 from kafkaviz import config_def
 from kafkaviz.analyse import paths
 from kafkaviz.analyse.infer import inferred_limits, roll_reasons
-from kafkaviz.analyse.rebuilt import Source, settings_around
+from kafkaviz.analyse.rebuilt import settings_around
 from kafkaviz.analyse.restart import Log, stored
 from kafkaviz.analyse.rolled import glance
 from kafkaviz.config_def import Release, Value
@@ -47,8 +47,7 @@ def open_replayed(path: Path, release: Release) -> Replayed:
     found = settings_around(partition, release, {}).of_topic(partition.topic)
     told = {name: one.value for name, one in found.items() if one.origin != Origin.DEFAULT and name in config_def.TOPIC_SETTINGS}
     inferred = {name: value for name, value in _limits(partition).items() if name not in told}
-    inputs = (Source(partition, (), ()).root, partition.path)
-    return Replayed(stored(Log(partition, IndexConfig())), told | inferred, inferred, inputs)
+    return Replayed(stored(Log(partition, IndexConfig())), told | inferred, inferred, (partition.path,))
 
 
 def _limits(partition: Partition) -> dict[str, Value]:

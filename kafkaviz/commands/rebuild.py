@@ -91,7 +91,7 @@ def _written(source: "Source", release: tuple[int, ...], out: Path) -> "tuple[li
     from kafkaviz.simulate.rebuilding import Refused, rebuild
 
     built, files = [], []
-    with new_files(out, (source.root, source.partition.path), replacing_same=True) as aside:
+    with new_files(out, (source.partition.path,), replacing_same=True) as aside:
         try:
             for one in rebuild(source.log(), source.base_offsets, profile(release)):
                 files.append(_put(one, aside.path))

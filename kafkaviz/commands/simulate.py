@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 EPILOG = """\
 Writes a broker directory with one topic-partition into OUT, byte for byte as the release does it, and stops the broker in the end;
-with --crash it ends as a kill ends it. Where Kafka takes an append with an exception nothing is written, and the status is 2. Nothing
-is written into a directory of Kafka's, and no file is replaced.
+with --crash it ends as a kill ends it. Where Kafka takes an append with an exception nothing is written, and the status is 2; what
+--live wrote before it stays. Nothing is written into a directory of Kafka's, and no file is replaced.
 
 WORKLOAD is a TOML file, or the name of one that comes along; --list tells of those. --replay TP_DIR instead appends the batches of a
 copied partition once more, with the settings that its directory tells; limits that it does not tell are inferred from its rolls. Each

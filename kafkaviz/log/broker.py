@@ -9,18 +9,13 @@ from pathlib import Path
 
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import checkpoint, names
-from kafkaviz.format.names import BOOTSTRAP, CLEAN_SHUTDOWN, CLEANER_CHECKPOINT, LOCK, META_PROPERTIES
+from kafkaviz.format.names import CLEAN_SHUTDOWN, META_PROPERTIES, OWN_FILES
 from kafkaviz.log import archive, file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Offsets, Partition, open_partition
 
 MARKER_BYTES = 1 << 16  # of the clean marker; what it holds is a line
-CHECKPOINTS = {  # LogManager, 4.3.1: each maps a topic-partition to an offset
-    "log_start": names.LOG_START_CHECKPOINT,
-    "high_watermark": names.HIGH_WATERMARK_CHECKPOINT,
-    "recovery_point": names.RECOVERY_POINT_CHECKPOINT,
-}
-OWN_FILES = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values(), CLEANER_CHECKPOINT, BOOTSTRAP, LOCK)
+CHECKPOINTS = dict(zip(("log_start", "high_watermark", "recovery_point"), names.OFFSET_CHECKPOINTS, strict=True))  # LogManager, 4.3.1
 
 
 @dataclass(frozen=True)

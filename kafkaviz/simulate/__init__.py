@@ -1,4 +1,4 @@
-"""Floor 5: what Kafka writes, byte for byte, from settings, batches and a release; only folder.py touches files, and makes new ones.
+"""Floor 5: what Kafka writes, byte for byte, from settings, batches and a release; only folder.py writes files, and makes new ones.
 
 The package can be called: kafkaviz.simulate(workload, settings, seed) is simulation.simulate.
 """

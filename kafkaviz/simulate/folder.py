@@ -1,6 +1,6 @@
 """A simulated log on disk: where it may be written, its .log files while they grow, and all the rest in the end.
 
-The one module of this floor that touches files, and it makes new ones alone: never in a directory of Kafka's, never over a file.
+It makes new files alone: never in a directory of Kafka's, never over a file.
 """
 
 import filecmp
@@ -21,6 +21,7 @@ from kafkaviz.simulate.stored import StoredFile, in_memory
 from kafkaviz.units import file_stem
 
 MS_NS = 1_000_000
+ASIDE = ".writing-"  # how the name of a folder begins that is filled; after a kill -9 it stays
 PIECE_BYTES = 1 << 20
 HOLE_BYTES = 4096  # runs of zeros this long, and aligned so, take no room on disk
 
@@ -29,16 +30,59 @@ HOLE_BYTES = 4096  # runs of zeros this long, and aligned so, take no room on di
 
 
 def elsewhere(out: Path, inputs: Iterable[Path] = ()) -> Path:
-    """The folder to write into, as a whole path; CannotOpen for one in an input, or in any directory that a broker may use."""
+    """The folder to write into, as a whole path; CannotOpen for one in an input, or in any directory that a broker may use.
+
+    Also for one that a killed run left half filled: to a broker that folder would be a topic-partition of a bad name.
+    """
     out = out.absolute()
     with failing_kindly(out):
         real, own = out.resolve(), [path.resolve() for path in inputs]
-        kafkas = [folder for folder in (real, *real.parents) if folder in own or (folder / names.META_PROPERTIES).exists()]
-        has_log = real.is_dir() and any(real.glob("*.log"))
-    if kafkas or has_log:
-        what = f"lies in {kafkas[0]}" if kafkas and kafkas[0] != real else "is a directory of Kafka's"
+        kafkas = next((folder for folder in (real, *real.parents) if folder in own or is_kafkas(folder)), None)
+        left = sorted(real.glob(f"{ASIDE}*")) if kafkas is None and real.is_dir() else []
+        holds_log = kafkas is None and real.is_dir() and _holds_log(real)
+    if kafkas or holds_log:
+        what = f"lies in {kafkas}" if kafkas not in (None, real) else "is a directory of Kafka's"
         raise CannotOpen(out, f"{what}, where nothing is written", "name another folder", kind="file")
+    if left:
+        raise CannotOpen(left[0], "is what a run that was killed left behind", "remove it, or name another folder", kind="file")
     return out
+
+
+def is_kafkas(folder: Path) -> bool:
+    """Whether a new folder in this one may lie in a broker's way: a broker directory, be its meta.properties lost, or a topic-partition.
+
+    Told by any of a broker's own files but .lock, which others use too; by a segment's .log; by several topic-partitions and no other
+    folder. One that was copied by itself makes no broker directory of the folder that it lies in.
+    """
+    if any(os.path.lexists(folder / name) for name in names.OWN_FILES if name != names.LOCK):
+        return True
+    try:
+        with os.scandir(folder) as entries:
+            found = list(entries)
+    except OSError:  # not there yet, or closed to us
+        return False
+    if any(_is_log(entry.name) for entry in found):
+        return True
+    folders = [Path(entry.path) for entry in found if entry.is_dir() and entry.name not in names.NO_PARTITIONS]
+    return len(folders) > 1 and all(names.parse_directory(one.name) for one in folders) and any(map(_is_partition, folders))
+
+
+def _holds_log(folder: Path) -> bool:
+    """Whether there is a .log in a folder, or in a topic-partition right below it."""
+    return any(folder.glob("*.log")) or any(names.parse_directory(one.name) and _is_partition(one) for one in folder.iterdir())
+
+
+def _is_partition(folder: Path) -> bool:
+    """Whether there is a segment's .log in it."""
+    try:
+        return any(map(_is_log, os.listdir(folder)))
+    except OSError:
+        return False
+
+
+def _is_log(name: str) -> bool:
+    parsed = names.parse_file(name)
+    return parsed is not None and parsed.kind == "log"
 
 
 @dataclass(frozen=True)
@@ -60,8 +104,9 @@ def new_files(out: Path, inputs: Iterable[Path] = (), replacing_same: bool = Fal
     made = [folder for folder in (out, *out.parents) if not folder.exists()]
     with failing_kindly(out):
         try:
-            out.mkdir(parents=True, exist_ok=True)
-            aside = Path(tempfile.mkdtemp(prefix=".writing-", dir=out))
+            make(out)
+            with _writing(out):
+                aside = Path(tempfile.mkdtemp(prefix=ASIDE, dir=out))
             try:
                 yield Aside(aside, out)
                 if replacing_same:
@@ -77,6 +122,22 @@ def new_files(out: Path, inputs: Iterable[Path] = (), replacing_same: bool = Fal
             for folder in made:
                 with suppress(OSError):
                     folder.rmdir()
+
+
+def make(out: Path) -> None:
+    """The folder itself, if it is not there. CannotOpen."""
+    with _writing(out):
+        out.mkdir(parents=True, exist_ok=True)
+
+
+@contextmanager
+def _writing(out: Path) -> Iterator[None]:
+    """Where a new file is refused, nothing was moved or removed: one line says so."""
+    try:
+        yield
+    except OSError as fault:
+        what = f"nothing can be written there ({(fault.strerror or str(fault)).lower()})"
+        raise CannotOpen(out, what, "name another folder", kind="file") from None
 
 
 def refuse_taken(out: Path, new_names: Iterable[str]) -> None:
@@ -161,7 +222,7 @@ class OnDisk:
 
     def _reopen(self, base_offset: int) -> None:
         self.close()
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make(self._folder)
         how = os.O_RDWR if base_offset in self._sizes else os.O_RDWR | os.O_CREAT | os.O_EXCL
         self._open, self._base = os.open(self._path(base_offset), how, 0o644), base_offset
         self._sizes.setdefault(base_offset, 0)

@@ -180,18 +180,41 @@ def test_what_kafka_refuses_is_refused(segment, tmp_path, capsys, options, words
     assert words in told and told.count("\n") == 1 and not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("where", ["nulls-0", "nulls-0/below/it", ".", "orders-1", "link", "link/below"])
-def test_nothing_is_written_in_place(segment, tmp_path, capsys, where):
-    """Not in the folder itself, below it, in its broker directory, in another partition, nor by way of a link."""
+OWN = ["meta.properties", ".kafka_cleanshutdown", "recovery-point-offset-checkpoint", "bootstrap.checkpoint", None]
+
+
+@pytest.mark.parametrize("where", ["nulls-0", "nulls-0/below/it", ".", "new-0", "sub/below", "orders-1", "link", "link/below"])
+@pytest.mark.parametrize("own", OWN)
+def test_nothing_is_written_in_place(segment, tmp_path, capsys, own, where):
+    """Not in the folder itself, below it, in its broker directory, in another partition, nor by way of a link.
+
+    own: the one file of the broker's that is left beside the partitions; where there is none these alone are what a broker leaves.
+    """
     broker = segment.parent
-    (broker / "meta.properties").write_text("version=1\n")
+    if own:
+        (broker / own).write_text("version=1\n")
     (broker / "orders-1").mkdir()
     (tmp_path / "link").symlink_to(segment)
     out = tmp_path / where if where.startswith("link") else broker / where
     before = sorted((path, path.stat().st_mtime_ns) for path in broker.rglob("*"))
-    assert main(["rebuild", str(segment), "--out", str(out)]) == 2
+    assert main(["rebuild", str(segment), "--out", str(out), "--kafka-version", "4.3"]) == 2
     assert "name another folder" in capsys.readouterr().err
     assert sorted((path, path.stat().st_mtime_ns) for path in broker.rglob("*")) == before
+
+
+@pytest.mark.parametrize("beside", [[], ["orders-1", "notes"]])
+def test_a_copied_partition_makes_no_broker_directory(segment, capsys, beside):
+    """What is built of it may lie beside it: by itself, or where no start takes the directory anyway, for a folder of another name."""
+    for name in beside:
+        (segment.parent / name).mkdir()
+    rebuilt(capsys, segment, segment.parent / "rebuilt")
+
+
+def test_a_copied_partition_takes_no_folder(segment, tmp_path, capsys):
+    """One that is called otherwise than a topic-partition is known by its .log."""
+    copy = shutil.copytree(segment, tmp_path / "copy")
+    assert main(["rebuild", str(segment), "--out", str(copy / "in")]) == 2
+    assert f"lies in {copy}, where nothing is written" in capsys.readouterr().err and not (copy / "in").exists()
 
 
 def test_a_lone_log_is_not_written_beside(segment, tmp_path, capsys):

@@ -205,14 +205,22 @@ def test_seed_and_release_are_the_commands(tmp_path, capsys):
 )
 @pytest.mark.parametrize("live", [[], ["--live"]])
 def test_what_is_refused_is_one_line(tmp_path, capsys, monkeypatch, options, words, live):
-    """Status 2, in Kafka's words; what was begun is taken away, or said to be there."""
+    """Status 2, in Kafka's words, and nothing is written; but of an append that --live comes to, when it has begun to write."""
     monkeypatch.chdir(tmp_path)
     assert main(["simulate", *options, *live, "--out", "out/below"]) == 2
     found = capsys.readouterr()
     told = [line for line in found.err.splitlines() if line.startswith("kafkaviz: ")]
-    assert len(told) == 1 and words in told[0] and found.out == ""
-    assert "Traceback" not in found.err and ("holds what was written" in told[0]) == (tmp_path / "out").exists()
-    assert live or not (tmp_path / "out").exists()
+    assert len(told) == 1 and words in told[0] and found.out == "" and "Traceback" not in found.err
+    begun = bool(live) and "the append" in words
+    assert told[0].endswith(f"; {tmp_path / 'out' / 'below'} holds what was written before") == begun == (tmp_path / "out").exists()
+
+
+def test_the_help_tells_that_a_refused_append_of_live_leaves_what_was_before_it(capsys):
+    """Everywhere else nothing is written."""
+    with pytest.raises(SystemExit):
+        main(["simulate", "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "Where Kafka takes an append with an exception nothing is written, and the status is 2; what --live wrote before it stays." in told
 
 
 def test_an_append_that_kafka_refuses_in_the_middle_leaves_nothing(tmp_path, capsys):
@@ -223,15 +231,20 @@ def test_an_append_that_kafka_refuses_in_the_middle_leaves_nothing(tmp_path, cap
     assert [path.name for path in tmp_path.iterdir()] == ["late.toml"]
 
 
-@pytest.mark.parametrize("where", ["kafka", "kafka/below", "kafka/nulls-0", "kafka/new-0", "copy"])
+@pytest.mark.parametrize("where", ["kafka", "kafka/below", "kafka/nulls-0", "kafka/new-0", "copy", "copy/p-0/in"])
+@pytest.mark.parametrize("own", ["meta.properties", ".kafka_cleanshutdown", "recovery-point-offset-checkpoint", None])
 @pytest.mark.parametrize("live", [[], ["--live"]])
-def test_nothing_is_written_into_a_directory_of_kafkas(data, tmp_path, capsys, where, live):
-    """Not into a broker directory, what is below it, or a folder with a .log; a replay not into its own input."""
-    for name in ("kafka/nulls-0", "copy"):
+def test_nothing_is_written_into_a_directory_of_kafkas(data, tmp_path, capsys, where, own, live):
+    """Not into a broker directory, what is below it, or a folder with a .log; a replay not into its own input.
+
+    own: the file of the broker's that is left; where it has lost all, its topic-partitions tell.
+    """
+    for name in ("kafka/nulls-0", "kafka/orders-1", "copy"):
         shutil.copytree(data / "kafka-4.3.1" / "nulls-0", tmp_path / name)
-    (tmp_path / "kafka" / "meta.properties").write_text("version=1\n")
+    if own:
+        (tmp_path / "kafka" / own).write_text("version=1\n")
     before = sorted((path, path.stat().st_mtime_ns) for path in tmp_path.rglob("*"))
-    for what in (["strimzi"], ["--replay", str(tmp_path / "kafka" / "nulls-0")]):
+    for what in (["strimzi"], ["--replay", str(tmp_path / "kafka" / "nulls-0"), "--kafka-version", "4.3"]):
         assert main(["simulate", *what, "--out", str(tmp_path / where), *live]) == 2
         assert "name another folder" in capsys.readouterr().err
     assert sorted((path, path.stat().st_mtime_ns) for path in tmp_path.rglob("*")) == before
@@ -240,11 +253,62 @@ def test_nothing_is_written_into_a_directory_of_kafkas(data, tmp_path, capsys, w
 def test_no_file_is_replaced(tmp_path, capsys):
     """A folder with other things in it takes a directory once."""
     (tmp_path / "note").write_text("kept")
-    assert main(["simulate", "strimzi", "--out", str(tmp_path)]) == 0
-    (tmp_path / "meta.properties").unlink()
+    (tmp_path / "my-topic-0").mkdir()
     assert main(["simulate", "strimzi", "--out", str(tmp_path)]) == 2
-    assert "is there already" in capsys.readouterr().err
-    assert (tmp_path / "note").read_text() == "kept" and not list(tmp_path.glob(".writing-*"))
+    assert f"{tmp_path / 'my-topic-0'}: is there already" in capsys.readouterr().err
+    (tmp_path / "my-topic-0").rmdir()
+    assert main(["simulate", "strimzi", "--out", str(tmp_path)]) == 0
+    before = sorted((path, path.stat().st_mtime_ns) for path in tmp_path.rglob("*"))
+    assert main(["simulate", "orders", "--out", str(tmp_path)]) == 2
+    assert (tmp_path / "note").read_text() == "kept" and sorted((path, path.stat().st_mtime_ns) for path in tmp_path.rglob("*")) == before
+
+
+def test_an_earlier_simulation_takes_no_other_whatever_it_has_lost(tmp_path, capsys):
+    """Also where none of the broker's own files is left, and a folder of another name lies there."""
+    assert main(["simulate", "strimzi", "--out", str(tmp_path)]) == 0
+    for path in tmp_path.iterdir():
+        if path.is_file():
+            path.unlink()
+    (tmp_path / "notes").mkdir()
+    assert main(["simulate", "orders", "--out", str(tmp_path)]) == 2
+    assert "is a directory of Kafka's" in capsys.readouterr().err and not (tmp_path / "orders-0").exists()
+
+
+@pytest.mark.parametrize("live", [[], ["--live"]])
+def test_what_a_killed_run_left_is_not_built_upon(tmp_path, capsys, live):
+    """kill -9 leaves the folder that was filled; a broker would not start with it."""
+    (tmp_path / "out" / ".writing-x" / "my-topic-0").mkdir(parents=True)
+    assert main(["simulate", "strimzi", "--out", str(tmp_path / "out"), *live]) == 2
+    assert ".writing-x: is what a run that was killed left behind; remove it" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [".writing-x"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_run_that_is_ended_leaves_nothing(quick, tmp_path, number):
+    """As on Ctrl-C: neither half a directory nor the folder that was made for it."""
+    quick.write_text(quick.read_text().replace("5min", "30d"))
+    out = tmp_path / "new" / "kafka"
+    command = [sys.executable, "-m", "kafkaviz", "simulate", str(quick), "--out", str(out)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        deadline = time.monotonic() + 60
+        while not list(out.glob(".writing-*/quick-0/*.log")) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert list(out.glob(".writing-*/quick-0/*.log"))
+        process.send_signal(number)
+        _, told = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 128 + number and told.splitlines()[-1] == "kafkaviz: stopped" and "Traceback" not in told
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("live", [[], ["--live"]])
+def test_a_folder_that_cannot_be_made_is_said_to_be_one(capsys, live):
+    """It was neither moved nor removed."""
+    assert main(["simulate", "strimzi", "--out", "/proc/x", *live]) == 2
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert told.startswith("kafkaviz: /proc/x") and ": nothing can be written there (" in told and told.endswith("); name another folder")
 
 
 def test_the_workloads_that_come_along_are_listed(capsys):

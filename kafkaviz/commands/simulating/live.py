@@ -14,7 +14,6 @@ from kafkaviz.commands.printing import output
 from kafkaviz.commands.simulating.words import segment_words
 from kafkaviz.errors import KafkavizError, failing_kindly
 from kafkaviz.format import names
-from kafkaviz.log.broker import OWN_FILES
 from kafkaviz.simulate.folder import OnDisk, elsewhere, refuse_taken, write
 from kafkaviz.simulate.incoming import Chunk
 from kafkaviz.simulate.simulation import Plan, Run, Simulated
@@ -27,7 +26,7 @@ MS = 1000
 def live(plan: Plan, out: Path, inputs: tuple[Path, ...], clean: bool) -> Simulated:
     """Writes until the plan or Ctrl-C ends it; each roll is told on stderr. The directory is a running broker's until then."""
     out = elsewhere(out, inputs)
-    refuse_taken(out, (plan.directory, *OWN_FILES, names.SERVER_PROPERTIES))
+    refuse_taken(out, (plan.directory, *names.OWN_FILES, names.SERVER_PROPERTIES))
     appends = plan.chunks()
     appends = chain(list(islice(appends, 1)), appends)  # a codec that the release does not know is told before anything is written
     logs, started_s = OnDisk(out / plan.directory), time.monotonic()
