@@ -35,3 +35,13 @@ def test_a_constant_is_defined_once(constant):
             named = [one for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)]
             found[path] += sum(one.id == constant for one in named)
     assert sum(found.values()) == 1, [path for path, count in found.items() if count]
+
+
+@pytest.mark.parametrize(("text", "home"), [
+    ("np.maximum.accumulate(np.concatenate([[", "simulate/epochs.py"),  # epochs that are newer than all before
+    ("piece = held[position : position + len(buffer)]", "simulate/stored.py"),  # bytes at hand, read by position
+])  # fmt: skip
+def test_a_loop_is_written_once(text, home):
+    """On the floor of the simulator; replaying has a clock that only goes forward."""
+    found = [str(path.relative_to(ROOT)) for path in TREES if path.parent.name == "simulate" and text in path.read_text()]
+    assert [one for one in found if one != "simulate/replaying.py"] == [home]

@@ -6,6 +6,10 @@ if it also starts at 600 now, (3, 600).
 
 from collections.abc import Iterable
 
+import numpy as np
+
+from kafkaviz.format.batch import MAGIC_2
+
 Epoch = tuple[int, int]  # (epoch, start offset)
 
 
@@ -30,6 +34,13 @@ class LeaderEpochs:
         while self.entries and (self.entries[-1][0] >= epoch or self.entries[-1][1] >= start):
             self.entries.pop()
         self.entries.append((epoch, start))
+
+    def take(self, batches: np.ndarray) -> None:
+        """Says so of each epoch in batches that is newer than all before; messages of magic 0 and 1 have none. format.batch.BATCH."""
+        epochs = np.where(batches["magic"] >= MAGIC_2, batches["leader_epoch"], -1)
+        newest = np.maximum.accumulate(np.concatenate([[self.latest], epochs]))
+        for at in np.flatnonzero(newest[1:] > newest[:-1]).tolist():
+            self.assign(int(epochs[at]), int(batches["base_offset"][at]))
 
     def cut_to(self, log_start: int, log_end: int) -> bool:
         """Forgets what lies at or above the log's end, and what ended before its start; whether Kafka writes the file for that."""

@@ -4,10 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-import numpy as np
-
 from kafkaviz.format.walk import Read
-from kafkaviz.simulate.stored import StoredFile
+from kafkaviz.simulate.stored import StoredFile, reader
 from kafkaviz.units import file_stem
 
 
@@ -73,13 +71,8 @@ class InMemory:
         """As LogBytes."""
         held = self._logs.get(base_offset, bytearray())
 
-        def read(position: int, buffer: np.ndarray) -> int:
-            piece = held[position : position + len(buffer)]
-            buffer[: len(piece)] = np.frombuffer(piece, np.uint8)
-            return len(piece)
-
         @contextmanager
         def opened() -> Iterator[Read]:
-            yield read
+            yield lambda position, buffer: reader(held)(position, buffer)  # no longer held than that: the log goes on growing
 
         return StoredFile(f"{file_stem(base_offset)}.log", len(held), opened)

@@ -20,6 +20,7 @@ from kafkaviz.format.record import Record
 from kafkaviz.search.batches import Read
 from kafkaviz.search.served import ServedFile, ServedLog, ServedSegment
 from kafkaviz.simulate import index_keys
+from kafkaviz.simulate.stored import reader
 from kafkaviz.units import file_stem
 
 ROW = np.dtype([  # a batch, as far as a lookup looks at it; names as in format.batch.BATCH
@@ -151,14 +152,7 @@ def _served(batches: np.ndarray, log: ServedFile, entries: np.ndarray, times: np
 
 
 def _memory(data: bytes, name: str = "") -> ServedFile:
-    whole = np.frombuffer(data, np.uint8)
-
-    def read(position: int, buffer: np.ndarray) -> int:
-        part = whole[position : position + len(buffer)]
-        buffer[: len(part)] = part
-        return len(part)
-
-    return ServedFile(name, len(data), _always(read))
+    return ServedFile(name, len(data), _always(reader(data)))
 
 
 def _always(read: Read) -> Callable[[], AbstractContextManager[Read]]:

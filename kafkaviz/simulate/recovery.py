@@ -181,7 +181,7 @@ class _Run:
             self._valid_bytes, self._next_offset = int(last["position"] + last["size_bytes"]), int(last["last_offset"]) + 1
             modern = batches["last_offset"][:done][batches["magic"][:done] >= batch.MAGIC_2]
             self._producers_end = int(modern[-1]) + 1 if len(modern) else self._producers_end
-            self._assign_epochs(batches[:done])
+            self._epochs.take(batches[:done])
 
     def _indexed(self, batches: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, int]:
         """(batches taken, the new entries of both indexes, fault or 0)."""
@@ -204,13 +204,6 @@ class _Run:
             self._raised = self._exception(TIME_BACKWARDS, None)
         elif state["max_timestamp_ms"] > (state["last_time_ms"] if state["time_entries"] else UNKNOWN):
             self._time_parts.append(_time_entry(state["max_timestamp_ms"], state["max_timestamp_offset"] - self._base_offset))
-
-    def _assign_epochs(self, batches: np.ndarray) -> None:
-        """Each leader epoch that is newer than all before, as LeaderEpochFileCache.assign."""
-        epochs = np.where(batches["magic"] >= batch.MAGIC_2, batches["leader_epoch"], -1)
-        newest = np.maximum.accumulate(np.concatenate([[self._epochs.latest], epochs]))
-        for at in np.flatnonzero(newest[1:] > newest[:-1]).tolist():
-            self._epochs.assign(int(epochs[at]), int(batches["base_offset"][at]))
 
     def _exception(self, fault: int, found: np.void | None) -> Raised:
         """What Kafka throws for a fault of the indexes."""

@@ -78,7 +78,7 @@ class StoredLog:
     stray: str | None = None
 
 
-def reader(data: bytes | memoryview) -> Read:
+def reader(data: bytes | bytearray | memoryview) -> Read:
     """read(position, buffer) of bytes that are at hand."""
     held = np.frombuffer(data, np.uint8)
 

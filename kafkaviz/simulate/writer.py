@@ -193,18 +193,12 @@ class Log:
         if not len(rows):
             return
         self.log_end_offset = int(rows["last_offset"][-1]) + 1
-        self._assign_epochs(rows)
+        self.epochs.take(rows)
         if (rows["producer_id"] >= 0).any():
             placed = rows.copy()
             placed["position"] -= placed["position"][0]
             self.producers.take(placed, None if data is None else reader(data))
             self.active.add_aborted(self.producers.transactions.take_aborted())
-
-    def _assign_epochs(self, rows: np.ndarray) -> None:
-        epochs = np.where(rows["magic"] >= batch.MAGIC_2, rows["leader_epoch"], -1)
-        newest = np.maximum.accumulate(np.concatenate([[self.epochs.latest], epochs]))
-        for at in np.flatnonzero(newest[1:] > newest[:-1]).tolist():
-            self.epochs.assign(int(epochs[at]), int(rows["base_offset"][at]))
 
     def _fail(self, outcome: int, rows: np.ndarray, at: int, data: bytes | None, position: int, valid: int) -> None:
         append = one_append(rows, at)

@@ -239,4 +239,5 @@ def test_a_start_that_ends_with_an_exception_is_told(killed, tmp_path, capsys):
         assert main(["lookup", *map(str, arguments), "--offset", "100", "--json"]) == 0
         found = capsys.readouterr()
         error = json.loads(found.out).get("start_error", "")
-        assert ("KafkaStorageException: Error while reading checkpoint" in error) == is_told == (f"next start ends here with {error}" in found.err)
+        assert ("KafkaStorageException: Error while reading checkpoint" in error) == is_told
+        assert (f"next start ends here with {error}" in found.err) == is_told

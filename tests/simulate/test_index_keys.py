@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from kafkaviz.simulate import index_keys, practice
+from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.incoming import INCOMING
 from kafkaviz.simulate.index_keys import WORKLOADS, entry_rows, made_keys
+from kafkaviz.simulate.writer import Log
 
 
 @pytest.mark.parametrize(
@@ -39,3 +42,26 @@ def test_keys_rise_and_come_again(workload):
 def test_the_article_has_its_five_entries():
     """A practice log is indexed by the same rule."""
     assert practice.five().log.segments[0].offset_slots["relative_offset"].tolist() == [6, 14, 22, 26, 31]
+
+
+@pytest.mark.parametrize("interval_bytes", [0, 999, 1000, 4096])
+def test_the_entries_are_those_of_the_writer(interval_bytes):
+    """simulate.writer writes an entry of the same batches, keys and times; and so has a practice log them."""
+    batches = np.zeros(2000, practice.ROW)
+    random = np.random.default_rng(5)
+    batches["size_bytes"], batches["record_count"] = random.integers(70, 9000, 2000), random.integers(1, 9, 2000)
+    batches["position"] = np.cumsum(batches["size_bytes"]) - batches["size_bytes"]
+    batches["last_offset"] = np.cumsum(batches["record_count"]) - 1
+    batches["base_offset"] = batches["last_offset"] - batches["record_count"] + 1
+    batches["max_timestamp_ms"] = practice.START_MS + np.cumsum(random.integers(0, 2, 2000))
+    rows = np.zeros(2000, INCOMING)
+    for name in ("size_bytes", "record_count", "base_offset", "last_offset", "max_timestamp_ms"):
+        rows[name] = batches[name]
+    rows["magic"], rows["append"], rows["now_ms"] = 2, np.arange(2000), batches["max_timestamp_ms"]
+    rows["producer_id"] = rows["leader_epoch"] = rows["marker"] = -1
+    log = Log(LogConfig(index_interval_bytes=interval_bytes), now_ms=practice.START_MS)
+    log.append(rows)
+    entries, times = practice._indexed(batches, interval_bytes)
+    assert np.array_equal(log.active.index.entries, entries) and np.array_equal(log.active.timeindex.entries, times)
+    keys = batches["last_offset"][entry_rows(batches["size_bytes"], interval_bytes)]
+    assert log.active.index.entries["relative_offset"].tolist() == keys.tolist() and len(keys) > 1000
