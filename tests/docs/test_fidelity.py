@@ -1,0 +1,47 @@
+"""FIDELITY.md names tests that exist, a release in every row, and marks those that need the recorded directories."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "FIDELITY.md").read_text(encoding="utf-8")
+NAMED = re.compile(r"(† )?`(tests/[\w/]+\.py)::(\w+)`")
+ROWS = [line for line in TEXT.splitlines() if line.startswith("| ") and not line.startswith(("| What", "|---"))]
+
+
+@cache
+def functions(path: str) -> dict[str, ast.FunctionDef]:
+    """The functions of a test module, by name."""
+    file = ROOT / path
+    tree = ast.parse(file.read_text(encoding="utf-8")) if file.is_file() else ast.Module([], [])
+    return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+def needs_recordings(path: str, name: str) -> bool:
+    """Whether a test asks for the folder of whole recorded directories, itself or by a fixture of its module."""
+    asked = {argument.arg for argument in functions(path)[name].args.args}
+    return "shared" in asked or any(one in functions(path) and needs_recordings(path, one) for one in asked)
+
+
+@pytest.mark.parametrize(("path", "name"), sorted({(path, name) for _, path, name in NAMED.findall(TEXT)}))
+def test_a_named_test_is_there(path, name):
+    """A test that was renamed is renamed in the page too."""
+    assert name.startswith("test_") and name in functions(path)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.split("|")[1].strip()[:60])
+def test_a_row_has_a_test_and_a_release(row):
+    """What is claimed, what shows it, and which Kafka it was held against."""
+    _, claim, shown, against, _ = row.split("|")
+    assert claim.strip() and NAMED.search(shown) and re.search(r"\b\d+\.\d+", against)
+
+
+def test_what_needs_the_recordings_is_marked():
+    """A reader without them knows which tests are skipped."""
+    named = [(bool(mark), path, name) for mark, path, name in NAMED.findall(TEXT)]
+    assert len(named) > 50
+    assert [(path, name) for mark, path, name in named if mark != needs_recordings(path, name)] == []
