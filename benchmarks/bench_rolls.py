@@ -60,7 +60,7 @@ def plain(appends: list[tuple], config: LogConfig) -> list[tuple[list, list]]:
         incoming, last, newest_ms = row_[size_at], row_[last_at], row_[newest_at]
         offsets, times = segments[-1]
         is_old = first is not None and newest_ms - first > config.most_segment_ms
-        is_full = len(offsets) >= config.offset_slots or len(times) >= config.time_slots - 1
+        is_full = len(offsets) >= config.offset_slots or len(times) >= config.usable_time_slots
         if size > config.segment_bytes - incoming or is_old or is_full or last - base >= 1 << 31:
             offsets, times = [], []
             segments.append((offsets, times))

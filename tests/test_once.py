@@ -45,3 +45,31 @@ def test_a_loop_is_written_once(text, home):
     """On the floor of the simulator; replaying has a clock that only goes forward."""
     found = [str(path.relative_to(ROOT)) for path in TREES if path.parent.name == "simulate" and text in path.read_text()]
     assert [one for one in found if one != "simulate/replaying.py"] == [home]
+
+
+def test_what_an_option_takes_is_a_function_of_no_command():
+    """Commands do not know each other: what several need lies in a folder beside them."""
+    commands = {path.stem for path in TREES if path.parent.name == "commands" and path.stem != "__init__"}
+    found = {
+        f"{path.name} imports {node.module}" for path, tree in TREES.items() if "commands" in path.parts
+        for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module
+        if (parts := node.module.split("."))[:2] == ["kafkaviz", "commands"] and len(parts) == 3 and parts[2] in commands
+    }  # fmt: skip
+    assert found == set()
+
+
+@pytest.mark.parametrize("key", ["offset_entries", "counted_by"])
+def test_an_object_of_json_is_built_once(key):
+    """Two commands that print it have it from one place."""
+    found = [
+        path for path, tree in TREES.items()
+        for node in ast.walk(tree) if isinstance(node, ast.Dict) and "commands" in path.parts
+        for name in node.keys if isinstance(name, ast.Constant) and name.value == key
+    ]  # fmt: skip
+    assert found == []
+
+
+def test_the_slot_that_is_kept_is_taken_off_once():
+    """A time index is full one entry before its last slot: IndexConfig.usable_time_slots."""
+    found = [f"{path.relative_to(ROOT)}" for path in TREES if "time_slots - 1" in path.read_text()]
+    assert found == ["simulate/config.py"]

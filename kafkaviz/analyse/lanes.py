@@ -169,7 +169,7 @@ def _reason(cause: Cause, fact: SegmentFacts, after: SegmentFacts, config: LogCo
         Cause.SIZE: (fact.log_bytes, config.segment_bytes),
         Cause.TIME: (after.first_batch_max_timestamp_ms - fact.first_batch_max_timestamp_ms, config.most_segment_ms),
         Cause.OFFSET_INDEX_FULL: (fact.offset_entries, config.offset_slots),
-        Cause.TIME_INDEX_FULL: (min(fact.time_entries, config.time_slots - 1), config.time_slots - 1),
+        Cause.TIME_INDEX_FULL: (min(fact.time_entries, config.usable_time_slots), config.usable_time_slots),
         Cause.OFFSET_OVERFLOW: (after.first_batch_last_offset - fact.base_offset, 2**31 - 1),
     }[cause]
     return RollReason(cause, found, limit, after.first_batch_bytes)
@@ -207,5 +207,5 @@ def limits(config: LogConfig) -> Mapping[str, int]:
         "log_bytes": config.segment_bytes,
         "waited_ms": config.most_segment_ms,
         "offset_entries": config.offset_slots,
-        "time_entries": max(0, config.time_slots - 1),
+        "time_entries": config.usable_time_slots,
     }

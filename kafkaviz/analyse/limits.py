@@ -20,7 +20,7 @@ import numpy as np
 
 from kafkaviz.analyse.infer.roll import REASONS
 from kafkaviz.format import offset_index, time_index
-from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.config import IndexConfig, LogConfig
 
 SIZE, TIME, OFFSET_INDEX, TIME_INDEX, OFFSET_RANGE = REASONS
 MOST_SEGMENT_BYTES = 2**31 - 1  # segment.bytes is an int
@@ -64,17 +64,17 @@ def index_room(segment_index_bytes: int) -> IndexRoom:
     """What a log can do with indexes of so many bytes; a limit of Kafka's own only from 3.3 on, which is 4."""
     if segment_index_bytes < time_index.ENTRY.itemsize:
         return IndexRoom.NONE
-    return IndexRoom.WORKS if time_slots(segment_index_bytes) else IndexRoom.ALWAYS_FULL
+    return IndexRoom.WORKS if usable_time_slots(segment_index_bytes) else IndexRoom.ALWAYS_FULL
 
 
 def offset_slots(segment_index_bytes: int) -> int:
     """The entries with which an offset index is full."""
-    return segment_index_bytes // offset_index.ENTRY.itemsize
+    return IndexConfig(segment_index_bytes=segment_index_bytes).offset_slots
 
 
-def time_slots(segment_index_bytes: int) -> int:
+def usable_time_slots(segment_index_bytes: int) -> int:
     """The entries with which a time index is full: its last slot is kept for the entry of the roll."""
-    return max(0, segment_index_bytes // time_index.ENTRY.itemsize - 1)
+    return IndexConfig(segment_index_bytes=segment_index_bytes).usable_time_slots
 
 
 def gap_bytes(index_interval_bytes: int, batch_bytes: float) -> float:
@@ -94,12 +94,12 @@ def offset_index_full_bytes(segment_index_bytes: int, gap: float) -> float:
 
 def time_index_full_bytes(segment_index_bytes: int, gap: float, share: float = 1) -> float:
     """The .log at which the time index is full, where this share of the index points adds an entry to it."""
-    return time_slots(segment_index_bytes) * gap / share
+    return usable_time_slots(segment_index_bytes) * gap / share
 
 
 def decisive_gap_bytes(segment_index_bytes: int, segment_bytes: int) -> tuple[float, float]:
     """The gaps below which the offset index, and the time index where each point adds an entry, fill before the segment does."""
-    slots = offset_slots(segment_index_bytes), time_slots(segment_index_bytes)
+    slots = offset_slots(segment_index_bytes), usable_time_slots(segment_index_bytes)
     offset, time = (segment_bytes / one if one else float("inf") for one in slots)
     return offset, time
 
@@ -123,7 +123,7 @@ def until_roll_s(config: LogConfig, load: Load, bytes_per_s: float | np.ndarray)
     tail = load.batch_bytes * (1 + load.spread**2) / 2
     waited = (config.most_segment_ms - mean_jitter_ms(config)) / 1000 + load.batch_bytes / speed
     with np.errstate(divide="ignore"):
-        by_time_index = time_slots(config.segment_index_bytes) * gap / (share * speed)
+        by_time_index = usable_time_slots(config.segment_index_bytes) * gap / (share * speed)
     return {
         SIZE: np.maximum(config.segment_bytes - tail, 0) / speed,
         TIME: np.maximum(waited, 0),

@@ -24,7 +24,7 @@ STATE = np.dtype(
         ("offset_slots", "i8"),
         ("last_key", "i8"),  # of the last entry of the offset index
         ("time_entries", "i8"),
-        ("time_slots", "i8"),
+        ("time_slots", "i8"),  # the usable ones: one more is kept for the end
         ("last_time_ms", "i8"),
         ("last_time_offset", "i8"),
         ("log_end_offset", "i8"),
@@ -171,7 +171,7 @@ def index(state, key, new, offsets, times):
     new[offsets, 0], new[offsets, 1] = key - state.base_offset, state.log_bytes
     state.offset_entries += 1
     state.last_key = key
-    if state.time_entries >= state.time_slots - 1:
+    if state.time_entries >= state.time_slots:
         return TIME_FULL, offsets + 1, times
     if state.time_entries > 0 and state.max_timestamp_offset < state.last_time_offset:
         return TIME_BACKWARDS, offsets + 1, times

@@ -29,6 +29,11 @@ class IndexConfig:
         """The slots of a time index; the last is kept for the entry of the segment's end."""
         return self.segment_index_bytes // time_index.ENTRY.itemsize
 
+    @property
+    def usable_time_slots(self) -> int:
+        """The entries with which a time index counts as full, while its segment is written to."""
+        return max(0, self.time_slots - 1)
+
 
 def _default(name: str) -> Value:
     """Kafka's default of a setting that is the same in every release."""

@@ -37,7 +37,7 @@ class OpenSegment:
         state = self.counters[0]
         state["base_offset"], state["created_ms"], state["jitter_ms"], state["reference_ms"] = base_offset, now_ms, jitter_ms, UNKNOWN
         state["max_timestamp_ms"], state["max_timestamp_offset"] = UNKNOWN, base_offset
-        state["offset_slots"], state["time_slots"] = config.offset_slots, config.time_slots
+        state["offset_slots"], state["time_slots"] = config.offset_slots, config.usable_time_slots
         self.index.open(self._room_bytes)
         self._count()
 
@@ -207,7 +207,7 @@ class OpenSegment:
             Cause.SIZE: (state["log_bytes"], limit["segment_bytes"]),
             Cause.TIME: (waited, limit["most_segment_ms"] - state["jitter_ms"]),
             Cause.OFFSET_INDEX_FULL: (state["offset_entries"], state["offset_slots"]),
-            Cause.TIME_INDEX_FULL: (state["time_entries"], state["time_slots"] - 1),
+            Cause.TIME_INDEX_FULL: (state["time_entries"], state["time_slots"]),
             Cause.OFFSET_OVERFLOW: (append["last_offset"][-1] - self.base_offset, offset_index.MOST_RELATIVE),
         }[CAUSES[number]]
         return RollReason(CAUSES[number], int(found), int(most), incoming_bytes)

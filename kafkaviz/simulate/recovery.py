@@ -189,7 +189,7 @@ class _Run:
         key = with_first_offsets(self._read, batches)["base_offset"] if by_first else batches["last_offset"]
         keys, positions, times, offsets = (np.empty(len(batches), np.int64) for _ in range(4))
         columns = [np.ascontiguousarray(column) for column in (key, *(batches[name] for name in COLUMNS))]
-        limits = (self._base_offset, self._config.index_interval_bytes, self._config.offset_slots, self._config.time_slots)
+        limits = (self._base_offset, self._config.index_interval_bytes, self._config.offset_slots, self._config.usable_time_slots)
         ranged = self._profile.release >= (2, 0)  # KAFKA-6264
         done, new_offsets, new_times, fault = _index(*columns, *limits, ranged, self._state, keys, positions, times, offsets)
         offset_entries, time_entries = np.empty(new_offsets, offset_index.ENTRY), np.empty(new_times, time_index.ENTRY)
@@ -268,7 +268,7 @@ def _index(
         new_offsets += 1
         state.offset_entries += 1
         state.last_key = key[at]
-        if state.time_entries >= time_slots - 1:
+        if state.time_entries >= time_slots:
             return at, new_offsets, new_times, TIME_FULL
         if state.time_entries > 0 and state.max_timestamp_offset < state.last_time_offset:
             return at, new_offsets, new_times, TIME_BACKWARDS

@@ -56,14 +56,17 @@ class RollReason:
 def should_roll(
     log_bytes, incoming_bytes, segment_bytes, waited_ms, most_ms, offset_entries, offset_slots, time_entries, time_slots, relative_offset
 ):
-    """The number of the first cause that holds, or 0. waited_ms: waited_ms() of the append; most_ms: segment.ms less the jitter."""
+    """The number of the first cause that holds, or 0. waited_ms: waited_ms() of the append; most_ms: segment.ms less the jitter.
+
+    time_slots: the usable ones, without that for the entry of the segment's end.
+    """
     if log_bytes > segment_bytes - incoming_bytes:
         return SIZE
     if log_bytes > 0 and waited_ms > most_ms:
         return TIME
     if offset_entries >= offset_slots:
         return OFFSET_FULL
-    if time_entries >= time_slots - 1:  # a slot is kept for the entry of the segment's end
+    if time_entries >= time_slots:
         return TIME_FULL
     if relative_offset < 0 or relative_offset > MOST_RELATIVE:
         return OVERFLOW

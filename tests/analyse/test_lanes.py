@@ -7,6 +7,7 @@ from kafkaviz.analyse import lanes
 from kafkaviz.analyse.infer import SegmentFacts, inferred_limits, roll_reasons
 from kafkaviz.log import settings
 from kafkaviz.log.broker import open_broker
+from kafkaviz.simulate import roll
 from kafkaviz.simulate.config import LogConfig, log_config
 from kafkaviz.simulate.incoming import INCOMING
 from kafkaviz.simulate.roll import Cause, RollReason
@@ -152,3 +153,20 @@ def test_limits_that_contradict_each_other_are_none():
     """A segment larger than what rolled another: the setting was changed in between."""
     changed = [facts(1000, 10), facts(5000, 10, base=10), facts(10, 10, base=20)]
     assert inferred_limits(changed, ["size", "size", None]) == {}
+
+
+@pytest.mark.parametrize("number", [roll.SIZE, roll.TIME, roll.OFFSET_FULL, roll.TIME_FULL, roll.OVERFLOW])
+@pytest.mark.parametrize("beyond", [-1, 0, 1])
+def test_a_reason_trips_where_the_writer_rolls(number, beyond):
+    """At each limit, one below and one above it; an index has never more entries than its slots."""
+    limit = {roll.SIZE: 900, roll.TIME: 500, roll.OFFSET_FULL: 7, roll.TIME_FULL: 9, roll.OVERFLOW: 2**31 - 1}
+    found = {cause: limit[number] + beyond if cause == number else 1 for cause in limit}
+    rolled = roll.should_roll.py_func(
+        found[roll.SIZE], 100, limit[roll.SIZE] + (100 if number == roll.SIZE else 900), found[roll.TIME], limit[roll.TIME],
+        found[roll.OFFSET_FULL], limit[roll.OFFSET_FULL], found[roll.TIME_FULL], limit[roll.TIME_FULL], found[roll.OVERFLOW],
+    )  # fmt: skip
+    if number in (roll.OFFSET_FULL, roll.TIME_FULL) and beyond > 0:
+        assert rolled == number
+        return
+    incoming, most = (100, limit[number] + 100) if number == roll.SIZE else (100, limit[number])
+    assert lanes.trips(roll.RollReason(roll.CAUSES[number], found[number], most, incoming)) == (rolled == number)

@@ -28,7 +28,7 @@ def config(**settings) -> LogConfig:
 )
 def test_when_the_index_is_the_one_that_rolls(index_bytes, slots, one_gib, two_gib, full_mb):
     """Slots, the gap below which an index wins, and the segment's size when it does, at a gap of 4608 B."""
-    assert (limits.offset_slots(index_bytes), limits.time_slots(index_bytes)) == slots
+    assert (limits.offset_slots(index_bytes), limits.usable_time_slots(index_bytes)) == slots
     assert limits.decisive_gap_bytes(index_bytes, GIB) == pytest.approx(one_gib, rel=1e-4)
     assert limits.decisive_gap_bytes(index_bytes, limits.MOST_SEGMENT_BYTES) == pytest.approx(two_gib, rel=4e-4)
     full = limits.offset_index_full_bytes(index_bytes, 4608), limits.time_index_full_bytes(index_bytes, 4608)
@@ -83,7 +83,7 @@ def test_a_safe_index_is_just_large_enough(gap, share):
         return min(limits.offset_index_full_bytes(index_bytes, gap), limits.time_index_full_bytes(index_bytes, gap, share))
 
     assert full(safe) >= GIB > full(safe - 36)
-    assert limits.time_slots(safe) > share * GIB / gap  # the entry that fills an index counts at the next append
+    assert limits.usable_time_slots(safe) > share * GIB / gap  # the entry that fills an index counts at the next append
 
 
 @pytest.mark.parametrize(("gap", "share", "safe"), [(4608, 1, 2_796_228), (819.2, 0.5, 10_485_760), (1228.8, 1, 10_485_792)])
