@@ -16,6 +16,7 @@ from kafkaviz.ui.cache import KEPT, Listed
 from kafkaviz.ui.checkups import Checkup, checkups, is_for_spark
 from kafkaviz.ui.components.findings import findings
 from kafkaviz.ui.frame import frame
+from kafkaviz.ui.rebuilt_indexes import rebuilt_indexes
 
 if TYPE_CHECKING:
     from kafkaviz.analyse.health import Health
@@ -104,6 +105,7 @@ def ended(here: Listed, checkup: Checkup, asked: str) -> None:
             st.button("Check again", key="kv_checkup_again", on_click=checkups().again, args=(here, asked))
         return
     findings(_message(here.key, asked, checkup.health))
+    rebuilt_indexes(here, checkup.health.findings, asked or checkup.health.version.text)
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)

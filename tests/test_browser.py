@@ -10,6 +10,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -37,17 +38,25 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def server(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of an app of its own, opened on the sample broker."""
+    with serving(tmp_path_factory.mktemp("browser-cache"), str(clean)) as address:
+        yield address
+
+
+@contextmanager
+def serving(cache: Path, *arguments: str) -> Iterator[str]:
+    """The address of an app that keeps its cache in this folder. arguments: of `kafkaviz app`."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    cache = tmp_path_factory.mktemp("browser-cache")
-    command = [sys.executable, "-m", "kafkaviz", "app", str(clean), "--port", str(port), "--master", "local[2]"]
+    command = [sys.executable, "-m", "kafkaviz", "app", *arguments, "--port", str(port), "--master", "local[2]"]
     environment = os.environ | {"KAFKAVIZ_CACHE": str(cache), "STREAMLIT_SERVER_HEADLESS": "true"}
     with open(cache / "server.log", "w") as log, subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log) as process:
         address = f"http://127.0.0.1:{port}"
-        wait_until_healthy(address)
-        yield address
-        process.terminate()
+        try:
+            wait_until_healthy(address)
+            yield address
+        finally:
+            process.terminate()
 
 
 def wait_until_healthy(address: str) -> None:
@@ -74,7 +83,14 @@ def browser() -> Iterator["sync_api.Browser"]:
 @pytest.fixture
 def page(browser: "sync_api.Browser") -> Iterator["sync_api.Page"]:
     """A page of 1280 px; the test fails if the console shows an error."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
+    with watched(browser) as opened:
+        yield opened
+
+
+@contextmanager
+def watched(browser: "sync_api.Browser", width: int = 1280, theme: str = "light") -> Iterator["sync_api.Page"]:
+    """A page of a visitor who was never here; AssertionError at its end if its console showed an error."""
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
     opened = context.new_page()
     opened.set_default_timeout(PATIENCE_MS)
     errors: list[str] = []

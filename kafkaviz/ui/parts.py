@@ -16,6 +16,7 @@ from kafkaviz.units import group, legible
 
 MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&])")
 SEVERITIES = ("error", "warning", "info", "ok")
+ROWS_AT_ONCE = 9  # the lowest of the boxes that tables lie in shows as many
 
 
 def escape(text: str) -> str:
@@ -120,7 +121,10 @@ def _facts(colour: str, name: str, rows: Iterable[tuple[str, str]]) -> str:
 
 def table(head: str, rows: Iterable[str]) -> None:
     """A short table, exact to the letter: the cells of its head and its rows (<tr>…</tr>) are HTML."""
-    st.html(f'<div class="kv-tblwrap"><table class="kv-tbl"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>')
+    rows = list(rows)
+    scrolled = ' tabindex="0"' if len(rows) > ROWS_AT_ONCE else ""  # what scrolls has to be reached by key
+    body = f'<table class="kv-tbl"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    st.html(f'<div class="kv-tblwrap"{scrolled}>{body}</div>')
 
 
 @contextmanager

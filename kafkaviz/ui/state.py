@@ -63,6 +63,7 @@ TUNED = "kv_tuned"  # Tuning: what was tuned last, for which CONSIDERED and IF w
 OWN_TUNED = "kv_own_tuned"  # Tuning: the workload that somebody wrote
 OWN_TEXT = "kv_own_text"  # Rolls: the workload that somebody wrote
 ASKING = "kv_asking"  # Explore: the query that was looked at last, and its directory
+BUILT = "kv_built"  # Health: for which listings, topic-partitions and releases the indexes were built anew
 WORKSHOP = "kv_workshop"  # Workshop: the lesson, step and answers of this session, as address parameters
 SPOKEN = "kv_spoken"  # the language that was chosen last
 REMEMBERED = "kv_remembered"  # the directory this session put into the list of recent ones

@@ -50,7 +50,7 @@ function take(m, data) {
 function build(m, sent, i) {
   const room = H('div', { class: 'room' }), what = i ? 'Decompressed records' : sent.of === 'batch' ? 'Bytes of the batch' : `Bytes of the ${m.data.file}`;
   const hex = H('div', { class: 'hex', tabindex: 0, role: 'group', 'aria-label': `${what}; arrows go from field to field, Home and End to the first and last` }, room);
-  const list = H('div', { class: 'fl', role: 'list', 'aria-label': 'Fields' }), p = { hex, room, list, i, box: H('div', { class: 'pane' }, hex, list), cells: new Map() };
+  const list = H('div', { class: 'fl', role: 'list', 'aria-label': 'Fields', tabindex: 0 }), p = { hex, room, list, i, box: H('div', { class: 'pane' }, hex, list), cells: new Map() };
   hex.onscroll = () => { rows(m, p); rest(m, p); };
   hex.onkeydown = e => onKey(m, p, e);
   for (const el of [hex, list]) {

@@ -1,0 +1,160 @@
+"""What people come for, by clicks alone from a server that was just started: nothing named, no address typed but the first.
+
+One width and one theme are plain; the other three are slow. Any error in the console fails, as does a page that scrolls sideways.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests import test_browser
+from tests.journeys.walk import Walk
+
+sync_api = test_browser.sync_api
+
+LOOKS = [
+    pytest.param(1280, "light", id="1280-light"),
+    pytest.param(1280, "dark", id="1280-dark", marks=pytest.mark.slow),
+    pytest.param(1024, "light", id="1024-light", marks=pytest.mark.slow),
+    pytest.param(1024, "dark", id="1024-dark", marks=pytest.mark.slow),
+]
+pytestmark = [*test_browser.pytestmark, pytest.mark.parametrize(("width", "theme"), LOOKS)]
+PATIENCE_MS = 60_000
+
+
+@pytest.fixture
+def walk(browser, server, album, width, theme, request) -> Iterator[Walk]:
+    """A visitor who was never here, before an app that nobody used."""
+    title = request.node.function.__doc__.splitlines()[0].removesuffix(".")
+    with test_browser.watched(browser, width, theme) as page:
+        page.set_default_timeout(PATIENCE_MS)
+        begun = Walk(page, server, title, album)
+        begun.begin()
+        yield begun
+
+
+def test_from_the_map_to_the_bytes(walk):
+    """J1: from the broker map to the bytes of a batch."""
+    walk.titled("37 topic-partitions")
+    walk.shows(".js-plotly-plot .barlayer .point path")
+    walk.step("The sample broker is open: a row a topic-partition, its segments to scale")
+    test_browser.click_a_bar(walk.page)
+    walk.titled("from offset")
+    drawing = walk.shows(".dt svg")
+    walk.step("A bar of the map opens its segment: three files on one axis")
+    box = drawing.bounding_box()
+    walk.page.mouse.click(box["x"] + box["width"] * 0.6, box["y"] + 108 + 17)  # the lane of the .index
+    walk.shows(".say", "points here")
+    walk.step("An index entry is clicked: the batch that it points at, and the sentence that says how")
+    walk.presses("Batches", "tab")
+    walk.shows("tr.on")
+    walk.step("Its batch, in the table of all")
+    walk.presses("Bytes", "tab")
+    walk.shows(".hex .h.on")
+    walk.shows(".mean", "in the file")
+    walk.step("Its bytes, each field named")
+
+
+def test_from_a_timestamp_to_a_record(walk):
+    """J2: from a timestamp to its record, and why not another."""
+    walk.titled("37 topic-partitions")
+    walk.to("Lookup")
+    walk.titled("Lookup")
+    walk.presses("Timestamp", "radio")
+    walk.page.wait_for_url("**by=timestamp**")
+    walk.shows(".say", "largest timestamp")
+    walk.step("A timestamp: which segment is searched, and why")
+    walk.page.locator(".next").click()
+    walk.page.locator(".next").click()
+    walk.step("The time index, probe by probe")
+    walk.page.locator(".last").click()
+    walk.shows(".say", "that is the answer")
+    walk.shows(".rec .hit")
+    walk.step("The record: the first one that is not older")
+    walk.shows(".kv-tbl", "Fate")
+    walk.step("Why no other segment, entry or record")
+    link = walk.page.get_by_role("link", name="in segment").first
+    link.click()
+    walk.titled("from offset")
+    walk.shows(".dt svg")
+    walk.shows("tr.on")
+    walk.step("The batch of that record, in its files")
+
+
+def test_from_the_broker_to_a_report(walk):
+    """J3: from the whole broker to a recommendation and a report."""
+    walk.titled("37 topic-partitions")
+    walk.page.get_by_role("link", name="Tune", exact=True).click()
+    walk.titled("Tuning")
+    walk.sees("Topic by topic, the densest index first")
+    walk.shows(".js-plotly-plot .main-svg")
+    walk.step("The whole broker, by its third door")
+    walk.shows(".st-key-kv_topics tbody tr")
+    walk.step("Topic by topic, the densest index first")
+    box = walk.page.get_by_role("combobox", name="Open a topic")
+    box.scroll_into_view_if_needed()
+    box.click()
+    topic = walk.page.get_by_role("option").first
+    densest = topic.inner_text()
+    topic.click()
+    walk.page.wait_for_url(f"**tp={densest}-**")
+    walk.shows(".kv-verdict h2")
+    walk.step("One topic: the verdict, and what it rests on")
+    with walk.page.expect_download(timeout=PATIENCE_MS) as waited:
+        walk.presses("Report")
+    page = waited.value.path().read_text(encoding="utf-8")
+    assert waited.value.suggested_filename.endswith(".html") and densest in page
+    walk.step("The report is one file, to hand on")
+
+
+def test_from_damage_to_rebuilt_indexes(walk):
+    """J4: from a damaged directory to what a restart does, and to indexes rebuilt elsewhere."""
+    walk.titled("37 topic-partitions")
+    walk.opens("kafka-4.3.1-damaged")
+    walk.to("Health")
+    walk.shows(".fi")
+    walk.step("A damaged directory: the verdict on its next start, and every finding")
+    walk.page.locator(".fi", has_text="bookings-0 858.index").click()
+    walk.shows(".hx .bad")
+    walk.step("One finding: the bytes that show it, what Kafka does with them, a safe next step")
+    walk.page.locator(".det a.go").click()
+    walk.shows(".hex .h.on")
+    walk.step("The same bytes in their file")
+    walk.page.go_back()
+    walk.shows(".fi")
+    walk.shows(".doing tbody tr")
+    walk.step("What the next start will do, file by file")
+    walk.page.locator(".st-key-kv_rebuild_of").scroll_into_view_if_needed()
+    walk.presses("Build them")
+    walk.shows(".kv-tbl tr", "00000000000000000858.index")
+    walk.step("The indexes that recovery would build, beside those on disk")
+    with walk.page.expect_download(timeout=PATIENCE_MS) as waited:
+        walk.presses("Download the indexes")
+    assert waited.value.suggested_filename == "bookings-0-rebuilt.tar.gz" and waited.value.path().stat().st_size > 100
+
+
+def test_from_a_simulation_to_its_directory(walk):
+    """J5: from a simulated log to another setting, a comparison, and its directory."""
+    walk.titled("37 topic-partitions")
+    walk.to("Rolls")
+    walk.titled("Rolls")
+    walk.sees("16 rolls: 5 by size, 3 by time, 8 by time index")
+    walk.shows(".js-plotly-plot .main-svg")
+    walk.step("A simulated log, and what closed each segment")
+    walk.shows(".st-key-growth")
+    walk.page.locator(".next").click()
+    walk.page.locator(".next").click()
+    walk.shows(".say")
+    walk.step("Append by append: when an entry is written")
+    slider = walk.page.get_by_role("slider", name="segment.ms")
+    slider.scroll_into_view_if_needed()
+    slider.press("ArrowLeft")
+    walk.sees("segment.ms 1 min → 30 s").scroll_into_view_if_needed()
+    walk.step("Another setting: before and after")
+    walk.presses("Open the result")
+    walk.titled("1 topic-partition")
+    walk.step("The result, open like any directory")
+    test_browser.click_a_bar(walk.page)
+    walk.titled("from offset")
+    walk.shows(".dt svg")
+    walk.step("One of its segments, down to the bytes")

@@ -1,0 +1,109 @@
+"""A walk through the app by a person who only clicks: each step has words and, where they are asked for, a picture."""
+
+import base64
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+QUALITY = 62
+SETTLED = "[data-testid=stApp][data-test-script-state=notRunning]"
+SIDEWAYS = "[document.documentElement, document.querySelector('[data-testid=stMain]')].map(e => e.scrollWidth - e.clientWidth)"
+HEAD = """\
+# Five journeys
+
+Each begins at the address that `make run` prints and goes on by clicks alone, on the directories of `sample_data`. The pictures are made by
+`make journeys`, which runs `tests/journeys/test_journeys.py` and fails where a step does not lead on.
+"""
+
+
+@dataclass
+class Album:
+    """The pictures of all walks, and the page that shows them in order."""
+
+    folder: Path
+    walks: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+
+    def add(self, title: str, words: str, picture: bytes) -> None:
+        """The next step of the walk of this title."""
+        steps = self.walks.setdefault(title, [])
+        name = f"{re.sub('[^a-z0-9]+', '-', title.split(':')[0].lower())}-{len(steps) + 1}.webp"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / name).write_bytes(picture)
+        steps.append((words, name))
+
+    def write(self) -> None:
+        """README.md: a heading a walk, a line and a picture a step."""
+        lines = [HEAD]
+        for title, steps in self.walks.items():
+            lines.append(f"## {title}\n")
+            lines += [f"{number}. {words}\n\n   ![{words}]({name})\n" for number, (words, name) in enumerate(steps, 1)]
+        (self.folder / "README.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+@dataclass
+class Walk:
+    """A page in a browser, and what a person does there. album: None for no pictures."""
+
+    page: "Page"
+    server: str
+    title: str
+    album: Album | None = None
+
+    def begin(self) -> None:
+        """Opens the app at its bare address: the only one that is typed."""
+        self.page.goto(self.server)
+
+    def step(self, words: str) -> None:
+        """Here the page has come to rest: it shows no exception, does not scroll sideways, and has its picture taken."""
+        self.page.locator(SETTLED).wait_for()
+        assert self.page.locator("[data-testid=stException]").count() == 0, words
+        assert max(self.page.evaluate(SIDEWAYS)) <= 0, words
+        if self.album:
+            self.page.wait_for_timeout(700)  # charts and fonts paint after the script has ended
+            self.album.add(self.title, words, self._picture())
+
+    def _picture(self) -> bytes:
+        """What the window shows, as WebP."""
+        told = {"format": "webp", "quality": QUALITY}
+        return base64.b64decode(self.page.context.new_cdp_session(self.page).send("Page.captureScreenshot", told)["data"])
+
+    # ---- what a person does
+
+    def to(self, name: str) -> None:
+        """Another page, by the sidebar."""
+        self.page.locator(".st-key-kv_nav a", has_text=name).click()
+
+    def sees(self, text: str, patience_ms: float | None = None) -> "Locator":
+        """Waits until the words are on the page."""
+        found = self.page.get_by_text(text).locator("visible=true").first
+        found.wait_for(timeout=patience_ms)
+        return found
+
+    def titled(self, text: str) -> None:
+        """Waits for the page's title."""
+        self.page.locator("h1", has_text=text).first.wait_for()
+
+    def presses(self, name: str, role: str = "button") -> None:
+        """A button, a link or an option by its name."""
+        self.page.get_by_role(role, name=name).first.click()
+
+    def shows(self, selector: str, text: str | None = None) -> "Locator":
+        """Waits for an element, by a selector; the components' shadow roots are looked into."""
+        found = self.page.locator(selector, has_text=text).first
+        found.wait_for()
+        self.page.locator(SETTLED).wait_for()  # until then it may be drawn anew
+        found.wait_for()
+        found.scroll_into_view_if_needed()
+        return found
+
+    def opens(self, directory: str) -> None:
+        """Another broker directory, from the first picker of the bar."""
+        self.page.locator(SETTLED).wait_for()
+        self.page.locator(".st-key-kv_pick_dir button").locator("visible=true").first.click()
+        self.page.get_by_text(directory).locator("visible=true").last.click()
+        self.page.locator(".st-key-kv_pick_dir button", has_text=directory).first.wait_for()
+        self.page.locator(SETTLED).wait_for()  # until then the sidebar leads back to the directory before
