@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz.commands.printing import output
-from kafkaviz.commands.rebuild import setting
+from kafkaviz.commands.printing.options import setting
 
 if TYPE_CHECKING:
     from kafkaviz.analyse.health import Finding, Health

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz.commands.printing import output
+from kafkaviz.commands.printing.options import folder, setting
 
 if TYPE_CHECKING:
     from kafkaviz.analyse.rebuilt import Source
@@ -68,21 +69,6 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def setting(text: str) -> tuple[str, str]:
-    """NAME=VALUE in two."""
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise argparse.ArgumentTypeError(f"{text!r} is no NAME=VALUE")
-    return name, value
-
-
-def folder(text: str) -> Path:
-    """A folder with a name: the empty text, as of a variable that is not set, would be where one is."""
-    if not text:
-        raise argparse.ArgumentTypeError("the name of the folder is empty")
-    return Path(text)
-
-
 def _written(source: "Source", release: tuple[int, ...], out: Path) -> "tuple[list[Rebuilt], list[dict[str, str]]]":
     """The segments, and of each the names and checksums of its files, which are put into OUT once all are built."""
     from kafkaviz.errors import KafkavizError
@@ -112,13 +98,12 @@ def _put(one: "Rebuilt", folder: Path) -> dict[str, str]:
 
 
 def _as_object(source: "Source", built: "Sequence[Rebuilt]", files: list[dict[str, str]]) -> dict:
+    from kafkaviz.analyse.segment_object import segment_object
+
     segments = [
-        {
-            "base_offset": one.base_offset, "log_bytes": one.found.valid_bytes, "offset_entries": len(one.found.offset_entries),
-            "time_entries": len(one.found.time_entries), "roll_reason": reason, "files": names,
-        }
+        segment_object(one.base_offset, one.found.valid_bytes, one.found.offset_entries, one.found.time_entries, reason, names)
         for one, reason, names in zip(built, source.roll_reasons(built), files, strict=True)
-    ]  # fmt: skip
+    ]
     return {"segments": segments, "events": [event for one in built for event in _events(one)]}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz.commands.printing import output
-from kafkaviz.commands.rebuild import folder, setting
+from kafkaviz.commands.printing.options import folder, setting
 
 if TYPE_CHECKING:
     from kafkaviz.analyse.replayed import Replayed

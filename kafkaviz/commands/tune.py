@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from kafkaviz.commands.printing import output
-from kafkaviz.commands.rebuild import setting
+from kafkaviz.commands.printing.options import setting
 
 if TYPE_CHECKING:
     from kafkaviz.analyse.cost_model import Costs

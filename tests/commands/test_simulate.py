@@ -220,7 +220,7 @@ def test_the_help_tells_that_a_refused_append_of_live_leaves_what_was_before_it(
     with pytest.raises(SystemExit):
         main(["simulate", "--help"])
     told = " ".join(capsys.readouterr().out.split())
-    assert "Where Kafka takes an append with an exception nothing is written, and the status is 2; what --live wrote before it stays." in told
+    assert "takes an append with an exception nothing is written, and the status is 2; what --live wrote before it stays." in told
 
 
 def test_an_append_that_kafka_refuses_in_the_middle_leaves_nothing(tmp_path, capsys):

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kafkaviz.analyse.replayed import Replayed, compared
+from kafkaviz.analyse.segment_object import segment_object
 from kafkaviz.simulate import replaying, way_outs
 from kafkaviz.simulate.replaying import Unread
 from kafkaviz.simulate.simulation import Simulated, SimulatedSegment
@@ -55,11 +56,10 @@ def _unread_words(one: Unread) -> str:
 def as_object(simulated: Simulated, source: Replayed | None) -> dict:
     """What --json prints."""
     segments = [
-        {
-            "base_offset": one.base_offset, "log_bytes": one.log_bytes, "offset_entries": len(one.offset_index),
-            "time_entries": len(one.time_index), "roll_reason": one.rolled and str(one.rolled.cause),
-            "files": simulated.digests(one.base_offset),
-        }
+        segment_object(
+            one.base_offset, one.log_bytes, one.offset_index, one.time_index, one.rolled and str(one.rolled.cause),
+            simulated.digests(one.base_offset),
+        )
         for one in simulated.segments
     ]  # fmt: skip
     told = {"segments": segments, "events": [_event(one) for one in simulated.events]}
