@@ -16,7 +16,8 @@ recovery point as recovery would leave them; everything else as it lies there, w
 slot, entry, pages}, the time index first, entry as {offset, position} or {timestamp_ms, offset}; scan, {from_position, reads:
 [{position, size}], batch: {base_offset, last_offset, position}}; record, {offset, timestamp_ms, segment, batch_position}; answer,
 {offset, timestamp_ms}. entry, scan, batch, record and answer are null where Kafka has none; error is there where Kafka answers with an
-exception, start_error where the next start ends with one before it has this log open. Of an index file by itself there are no segments, scan and record, and answer is an entry.
+exception, start_error where the next start ends with one before it has this log open. Of an index file by itself there are no
+segments, scan and record, and answer is an entry.
 
 Example: kafkaviz lookup /var/lib/kafka/data/orders-0 --offset 50000"""
 
@@ -112,12 +113,16 @@ def _say_recovered(names: Sequence[str], start_error: str | None) -> None:
 
 def _offset(text: str) -> int:
     """A number that is an int64, as every offset is."""
-    return _long(text, "offset")
+    return _long(text, "offset", f"{text!r} is no offset: give a whole number")
 
 
-def _long(text: str, what: str) -> int:
-    """ValueError in argparse's words for what is none."""
-    number = int(text) if len(text) < 40 else 1 << 63
+def _long(text: str, what: str, otherwise: str) -> int:
+    """argparse's error, otherwise where the text is no whole number in digits, for what is none."""
+    import re
+
+    if not re.fullmatch("[+-]?[0-9]+", text):
+        raise argparse.ArgumentTypeError(otherwise)
+    number = int(text) if len(text) < 40 else 1 << 63  # Python refuses to read thousands of digits
     if not -(1 << 63) <= number < 1 << 63:
         raise argparse.ArgumentTypeError(f"no {what} is that large: they have 64 bits")
     return number
@@ -127,10 +132,7 @@ def _timestamp(text: str) -> int | str:
     """A number of milliseconds, or a name."""
     if text in ("earliest", "latest", "max"):
         return text
-    try:
-        return _long(text, "timestamp")
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of milliseconds; nor is it earliest, latest or max") from None
+    return _long(text, "timestamp", f"{text!r} is no number of milliseconds; nor is it earliest, latest or max")
 
 
 def _unit_hint(timestamp: int | str | None) -> str | None:

@@ -66,7 +66,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def run(args: argparse.Namespace) -> int:
     """Writes, and says what was written."""
     if args.list:
-        output.say(_presets())
+        _say_presets(args.json)
         return 0
     from kafkaviz.commands.simulating import words
     from kafkaviz.errors import KafkavizError
@@ -150,15 +150,19 @@ def _live(plan: "Plan", out: Path, inputs: tuple[Path, ...], clean: bool) -> "It
     yield live(plan, out, inputs, clean)
 
 
-def _presets() -> Iterator[str]:
+def _say_presets(as_json: bool) -> None:
     """Name, title and story of each."""
     import textwrap
 
     from kafkaviz.simulate.workload import presets
 
-    for name, one in presets().items():
-        yield f"{name:<20}{one.title}"
-        yield from textwrap.wrap(one.story, 118, initial_indent=" " * 20, subsequent_indent=" " * 20)
+    found = presets()
+    if as_json:
+        output.say_json({"workloads": [{"name": name, "title": one.title, "story": one.story} for name, one in found.items()]})
+        return
+    for name, one in found.items():
+        story = textwrap.wrap(one.story, 118, initial_indent=" " * 20, subsequent_indent=" " * 20)
+        output.say([f"{name:<20}{one.title}", *story])
 
 
 def _version(plan: "Plan") -> str:

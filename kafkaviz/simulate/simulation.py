@@ -124,7 +124,12 @@ def opened(workload: Workload | Path | str) -> Workload:
     """A workload by the name of a preset, or by the path of its file."""
     if isinstance(workload, Workload):
         return workload
-    return preset(workload) if workload in PRESETS else load(Path(workload))
+    if workload in PRESETS:
+        return preset(workload)
+    path = Path(workload)
+    if isinstance(workload, str) and path.name == workload and not path.suffix and not path.exists():
+        raise KafkavizError(f"{workload}: neither a file nor a workload that comes along, which are {', '.join(PRESETS)}")
+    return load(path)
 
 
 def of_workload(workload: Workload, settings: Mapping[str, Value], seed: int | None, version: str | None) -> Plan:

@@ -23,7 +23,7 @@ from kafkaviz.simulate.config import LogConfig, Profile
 from kafkaviz.simulate.draws import MOST, Spread, rank_table, seeded, stream, table, threshold, waits
 from kafkaviz.simulate.incoming import INCOMING, Chunk
 from kafkaviz.simulate.laying import DONE, HEADER_SPAN, NO_ROOM, PLAN, PRODUCER, STATE
-from kafkaviz.simulate.toml_fields import LONGEST_MS
+from kafkaviz.simulate.toml_fields import LONGEST_MS, duration_text
 from kafkaviz.simulate.traffic import BATCHES, BY_CHANCE, BYTES, CREATE, MOST_RECORDS, MOST_VALUE_BYTES, RANDOM, RECORDS, Header, Phase
 from kafkaviz.simulate.workload import Workload
 
@@ -67,9 +67,11 @@ def chunks(
     state, producers = _begin(workload, seed)
     for number, phase in enumerate(workload.phases):
         if phase.silence_ms is not None:
+            _ensure_time(int(state["clock_ns"][0]) + phase.silence_ms * MS_NS, f"phase {number + 1}, silence")
             state["clock_ns"] += phase.silence_ms * MS_NS
             continue
         _check(phase, of, number + 1)
+        _ensure_time(int(state["clock_ns"][0]) + 1, f"phase {number + 1}")
         plan = _plan(phase, workload, config, of)
         _enter(state, phase)
         yield from _phase_chunks(phase, plan, state, producers[: phase.producers], payload, batches_per_chunk)
@@ -81,6 +83,12 @@ def _check(phase: Phase, of: Profile, number: int) -> None:
     if of.release < since:
         release = ".".join(map(str, of.release))
         raise KafkavizError(f"phase {number}: Kafka {release} takes no {what}; the first that does is {since[0]}.{since[1]}")
+
+
+def _ensure_time(end_ns: int, where: str) -> None:
+    """KafkavizError behind 100 years: nothing of the phase would be laid, and some time later the clock would have no room."""
+    if end_ns > laying.LONGEST_NS:
+        raise KafkavizError(f"{where}: a workload lasts {duration_text(LONGEST_MS)} at most, and this goes beyond")
 
 
 def _begin(workload: Workload, seed: int | None) -> tuple[np.ndarray, np.ndarray]:

@@ -29,7 +29,7 @@ from kafkaviz.config_def import Release, Value
 from kafkaviz.errors import CannotOpen, KafkavizError, RefusedSetting
 from kafkaviz.simulate import toml_fields
 from kafkaviz.simulate.draws import Spread
-from kafkaviz.simulate.toml_fields import number, quoted, shown, wrong
+from kafkaviz.simulate.toml_fields import LONGEST_MS, number, quoted, shown, wrong
 from kafkaviz.simulate.traffic import MOST_RECORDS, Phase
 from kafkaviz.simulate.workload_fields import ENDS, PHASE, RATE_KEYS, WORKLOAD
 
@@ -204,4 +204,17 @@ def _checked(workload: Workload, name: str) -> Workload:
         if phase.silence_ms is None and phase.leader_epoch < epoch:
             raise wrong(f"{where}, leader_epoch", f"{phase.leader_epoch} is below {epoch}, that of a phase before")
         epoch = max(epoch, phase.leader_epoch)
+    _fits(workload, name)
     return workload
+
+
+def _fits(workload: Workload, name: str) -> None:
+    """KafkavizError where silences and durations leave a phase no time: a workload lasts LONGEST_MS at most."""
+    passed_ms = 0
+    for place, phase in enumerate(workload.phases, start=1):
+        key, longest = "silence" if phase.silence_ms is not None else "duration", toml_fields.duration_text(LONGEST_MS)
+        own_ms = (phase.duration_ms or 0) if phase.silence_ms is None else phase.silence_ms
+        is_bounded = phase.silence_ms is None and (phase.records or phase.batches or phase.size_bytes)  # may end long before
+        passed_ms += 0 if is_bounded else own_ms
+        if passed_ms > LONGEST_MS:
+            raise wrong(f"{name}: phase {place}, {key}", f"a workload lasts {longest} at most, this is {own_ms} ms of {passed_ms} ms")

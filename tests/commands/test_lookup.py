@@ -203,6 +203,16 @@ def test_what_is_no_int64_is_refused(article, capsys, option, given):
     assert stop.value.code == 2 and "is that large: they have 64 bits" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", ["--offset", "--timestamp"])
+@pytest.mark.parametrize("given", ["abc", "z" * 50, "1_0", "", " 7", "\u0663", "0x10", "1.5"])
+def test_what_is_no_number_is_called_so(article, capsys, option, given):
+    """In words of ours: neither the name of a function nor a number that nobody typed."""
+    with pytest.raises(SystemExit) as stop:
+        main(["lookup", str(article), f"{option}={given}"])
+    told = capsys.readouterr().err
+    assert stop.value.code == 2 and f"argument {option}: {given!r} is no " in told and "_offset" not in told
+
+
 def test_max_is_called_so_where_it_is_not_known(article, capsys):
     """As it was typed, not by the number that Kafka sends for it."""
     assert main(["lookup", str(article), "--timestamp", "max", "--kafka-version", "1.1"]) == 2

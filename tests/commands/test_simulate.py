@@ -316,6 +316,18 @@ def test_the_workloads_that_come_along_are_listed(capsys):
     assert main(["simulate", "--list"]) == 0
     told = capsys.readouterr().out
     assert all(f"\n{name} " in f"\n{told}" for name in PRESETS) and len(told.splitlines()) > 2 * len(PRESETS)
+    assert main(["simulate", "--list", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["workloads"]
+    assert [one["name"] for one in found] == list(PRESETS) and all(list(one) == ["name", "title", "story"] for one in found)
+
+
+def test_a_name_that_is_no_workload_is_told_those_that_are(tmp_path, capsys, monkeypatch):
+    """A path is one that is not there."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["simulate", "ordres", "--out", "out"]) == 2
+    told = f"kafkaviz: ordres: neither a file nor a workload that comes along, which are {', '.join(PRESETS)}\n"
+    assert capsys.readouterr().err == told
+    assert main(["simulate", "./ordres.toml", "--out", "out"]) == 2 and "No such file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("line", ["", "strimzi --replay there --out x", "strimzi --out x --set broken", "strimzi --out ''"])

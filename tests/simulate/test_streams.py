@@ -451,3 +451,17 @@ def test_strimzis_example_comes_out():
     assert set(rows["size_bytes"].tolist()) == {119}
     assert log.events[0].offset == 49
     assert (log.events[0].reason.found, log.events[0].reason.limit) == (24, 24)
+
+
+@pytest.mark.parametrize(
+    ("phases", "where"),
+    [
+        ((Phase(silence_ms=streams.LONGEST_MS), Phase(records=1)), "phase 2: "),
+        ((Phase(silence_ms=streams.LONGEST_MS), Phase(silence_ms=1)), "phase 2, silence: "),
+        ((Phase(silence_ms=streams.LONGEST_MS),) * 3, "phase 2, silence: "),
+    ],
+)
+def test_no_phase_behind_a_hundred_years_is_lost(phases, where):
+    """Nor does the clock begin anew where its nanoseconds have no room."""
+    with pytest.raises(KafkavizError, match=f"^{where}a workload lasts 36500d at most"):
+        made(Workload(phases))

@@ -226,3 +226,18 @@ def test_a_follower_is_no_leader():
     workload = load(PHASE)
     assert workload.is_leader
     assert not replace(workload, phases=(replace(workload.phases[0], fetch_batches=2),)).is_leader
+
+
+@pytest.mark.parametrize(
+    ("phases", "line"),
+    [
+        ('[[phase]]\nsilence = "36500d"\n' * 3, "w.toml: phase 2, silence: a workload lasts 36500d at most"),
+        ('[[phase]]\nsilence = "36500d"\n' + PHASE, "w.toml: phase 2, duration: a workload lasts 36500d at most"),
+        (PHASE.replace("10s", "36500d") + PHASE, "w.toml: phase 2, duration: a workload lasts 36500d at most"),
+    ],
+)
+def test_more_than_a_hundred_years_is_refused_with_its_key(phases, line):
+    """Their nanoseconds would not fit, and what comes behind would be lost."""
+    with pytest.raises(KafkavizError, match=f"^{re.escape(line)}"):
+        load(HEAD + phases, "w.toml")
+    assert len(load(HEAD + '[[phase]]\nsilence = "36500d"\n').phases) == 1
