@@ -82,7 +82,7 @@ def _is_partition(folder: Path) -> bool:
 
 def _is_log(name: str) -> bool:
     parsed = names.parse_file(name)
-    return parsed is not None and parsed.kind == "log"
+    return parsed is not None and (parsed.kind, parsed.suffix) == ("log", "")
 
 
 @dataclass(frozen=True)
