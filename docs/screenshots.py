@@ -1,0 +1,191 @@
+"""python -m docs.screenshots: the pictures of tour.md, of a server of its own over sample_data, into docs/tour/.
+
+Each picture is 1280 px wide and as high as its line in SHOTS says, light, in WebP. With names as arguments only those are taken:
+
+    python -m docs.screenshots lookup rolls
+
+It needs playwright (requirements-dev.txt) and Chromium. An error in the browser's console ends it: no picture shows a broken page.
+"""
+
+import base64
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlencode
+
+from playwright import sync_api
+from playwright.sync_api import Browser, Page
+
+ROOT = Path(__file__).parents[1]
+OUT = Path(__file__).parent / "tour"
+WIDTH, QUALITY = 1280, 82
+ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+HARMLESS = ("_stcore/host-config", "_stcore/health")  # on a deep link Streamlit asks for these below the page's path first: 404
+SETTLE_MS, PATIENCE_MS, SPARK_PATIENCE_MS = 3000, 60_000, 180_000
+BUSY = "[data-testid=stStatusWidget], [data-testid=stSpinner], [data-testid=stSkeleton]"
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A picture: where, how high, and what is done and waited for before it is taken; of: an archive of sample_data, else the clean one."""
+
+    path: str
+    height: int
+    choices: dict[str, str | int]
+    prepare: Callable[[Page], None] = lambda page: None
+    of: str = ""
+
+
+def shown(text: str, patience_ms: int = PATIENCE_MS) -> Callable[[Page], None]:
+    """Waits until the words are on the page."""
+    return lambda page: page.get_by_text(text).first.wait_for(timeout=patience_ms)
+
+
+def scrolled_to(text: str) -> Callable[[Page], None]:
+    """Waits for the words, and puts them at the top."""
+
+    def prepare(page: Page) -> None:
+        words = page.get_by_text(text).first
+        words.wait_for(timeout=PATIENCE_MS)
+        settle(page)
+        words.evaluate("one => one.scrollIntoView({block: 'start'})")
+
+    return prepare
+
+
+def drawn(page: Page) -> None:
+    """Waits for a Plotly figure."""
+    page.locator(".js-plotly-plot .main-svg").first.wait_for(state="attached", timeout=SPARK_PATIENCE_MS)
+
+
+def answered(page: Page) -> None:
+    """Waits for the first answer, which waits for Spark, and asks once more: the time that is shown is then the question's own."""
+    drawn(page)
+    settle(page)
+    page.get_by_role("button", name="Run").first.click()
+
+
+ORDERS = {"tp": "orders-0", "segment": 0}
+SHOTS = {
+    "broker": Shot("/", 900, {}, shown("read in full, nothing was changed", SPARK_PATIENCE_MS)),
+    "segment": Shot("/segment", 960, {**ORDERS, "pin": 500}),
+    "bytes": Shot("/segment", 1240, {**ORDERS, "pin": 500, "tab": "Bytes"}),
+    "lookup": Shot("/lookup", 1180, {**ORDERS, "by": "offset", "target": 500, "step": 12}),
+    "why": Shot("/lookup", 900, {"tp": "sensors-late-0", "by": "timestamp", "target": 1790003000000}, scrolled_to("Why this offset")),
+    "page-cache": Shot("/page_cache", 1060, {}, drawn),
+    "rolls": Shot("/rolls", 1060, {}, drawn),
+    "tuning": Shot("/tuning", 1160, {"tp": "heartbeat-0", "tune": "heartbeat-0"}, drawn),
+    "health": Shot("/health", 1060, {}, shown("This broker will start"), "kafka-4.3.1-damaged"),
+    "explore": Shot("/explore", 1000, {}, answered),
+    "workshop": Shot("/workshop", 1000, {"lesson": "last-offset", "at": 2}),
+}
+
+
+def main(names: list[str]) -> int:
+    """Takes the pictures of these names, all without any; 1 if a page had an error."""
+    OUT.mkdir(exist_ok=True)
+    faults = []
+    with samples() as folder, server(folder / "kafka-4.3.1-clean.tar.gz") as address, chromium() as browser:
+        for name in names or SHOTS:
+            found = taken(browser, address, folder, name)
+            faults += [f"{name}: {error}" for error in found]
+            print(f"{name}: {(OUT / f'{name}.webp').stat().st_size // 1000} kB", flush=True)
+    print("\n".join(faults), file=sys.stderr)
+    return 1 if faults else 0
+
+
+def taken(browser: Browser, address: str, folder: Path, name: str) -> list[str]:
+    """Takes one picture; what the console said was wrong."""
+    shot, errors = SHOTS[name], []
+    context = browser.new_context(viewport={"width": WIDTH, "height": shot.height}, color_scheme="light", timezone_id="UTC")
+    page = context.new_page()
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda told: errors.append(f"{told.text} {told.location}") if told.type == "error" else None)
+    choices = {"dir": folder / f"{shot.of or 'kafka-4.3.1-clean'}.tar.gz", **shot.choices}
+    page.goto(f"{address}{shot.path}?{urlencode(choices)}")
+    page.locator("h1").first.wait_for(timeout=PATIENCE_MS)
+    try:
+        shot.prepare(page)
+        settle(page)
+    except sync_api.TimeoutError as late:  # the picture shows what did not come
+        errors.append(str(late))
+    image = context.new_cdp_session(page).send("Page.captureScreenshot", {"format": "webp", "quality": QUALITY})
+    (OUT / f"{name}.webp").write_bytes(base64.b64decode(image["data"]))
+    context.close()
+    return [error for error in errors if not any(harmless in error for harmless in HARMLESS)]
+
+
+def settle(page: Page) -> None:
+    """Until nothing runs any more on the server, and what came has been drawn."""
+    page.wait_for_timeout(SETTLE_MS)
+    page.wait_for_function("selector => !document.querySelector(selector)", arg=BUSY, timeout=PATIENCE_MS)
+    page.wait_for_timeout(SETTLE_MS)
+
+
+# ---- the server and the browser
+
+
+@contextmanager
+def samples() -> Iterator[Path]:
+    """The sample archives in a folder that is named the same at every run: pages show where a directory lies."""
+    folder = Path(tempfile.gettempdir()) / "kafka"
+    folder.mkdir()
+    try:
+        for archive in (ROOT / "sample_data").glob("*.tar.gz"):
+            shutil.copy2(archive, folder)
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def server(archive: Path) -> Iterator[str]:
+    """The address of an app that was opened on the archive, with a cache of its own."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address, port = f"http://127.0.0.1:{free.getsockname()[1]}", free.getsockname()[1]
+    with tempfile.TemporaryDirectory() as cache:
+        environment = os.environ | {"KAFKAVIZ_CACHE": cache, "STREAMLIT_SERVER_HEADLESS": "true", "TZ": "UTC"}
+        command = [sys.executable, "-m", "kafkaviz", "app", str(archive), "--port", str(port), "--master", "local[2]"]
+        with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            try:
+                wait_until_healthy(address)
+                yield address
+            finally:
+                process.terminate()
+
+
+def wait_until_healthy(address: str) -> None:
+    """Until the server answers; TimeoutError after two minutes."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):
+                return
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            time.sleep(0.2)
+    raise TimeoutError(f"{address} did not answer")
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """The Chromium of this machine, or else what playwright brought."""
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
