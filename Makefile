@@ -10,7 +10,7 @@ PIP := $(PYTHON_OF_VENV) -m pip install --quiet --disable-pip-version-check
 INSTALL := PYTHONWARNINGS=ignore $(if $(UV),$(UV) pip install --quiet --compile-bytecode --python $(PYTHON_OF_VENV),$(PIP))
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-kafka lint lessons fuzz bench bench-kafka
+.PHONY: help run test test-kafka lint lessons docs screenshots fuzz bench bench-kafka
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,12 @@ lint: $(INSTALLED_DEV) ## check the code with ruff
 
 lessons: $(INSTALLED) ## check the lessons of the Workshop, and those in LESSONS=folder; says file:line of what is wrong
 	@$(PYTHON_OF_VENV) -m kafkaviz.ui.lessons kafkaviz/ui/lessons $(if $(LESSONS),"$(LESSONS)")
+
+docs: $(INSTALLED) ## write the pages of docs/ that are made from the code anew
+	@$(PYTHON_OF_VENV) -m docs.reference
+
+screenshots: $(INSTALLED_DEV) ## take the pictures of docs/tour.md, which needs Chromium; SHOTS="lookup rolls" takes two
+	@$(PYTHON_OF_VENV) -m docs.screenshots $(SHOTS)
 
 fuzz: $(INSTALLED_DEV) ## feed every reader damaged input for MINUTES=10, SEED=1; CASE=n shows one again
 	@MINUTES="$(MINUTES)" INPUTS="$(INPUTS)" SEED="$(SEED)" CASE="$(CASE)" $(PYTHON_OF_VENV) -m tests.fuzz
