@@ -1,0 +1,70 @@
+"""The how-tos are true: every command in them that begins with $ prints what stands below it, line by line."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+HOW_TO = ROOT / "docs" / "how-to"
+BLOCK = re.compile(r"^```(console|text)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LEFT_OUT = "..."
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not all(map(shutil.which, ("bash", "tar", "cmp"))), reason="the how-tos use bash, tar and cmp"),
+]
+
+
+def commands(block: str) -> list[tuple[str, list[str]]]:
+    """(command, the lines told below it) of a console block; one without $ tells what to type, and nothing of what comes."""
+    found: list[tuple[str, list[str]]] = []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        elif found:
+            found[-1][1].append(line)
+    return found
+
+
+def printed(command: str, folder: Path) -> list[str]:
+    """The lines of its stdout, the folder as the pages write it."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    script = f'kafkaviz() {{ "{sys.executable}" -m kafkaviz "$@"; }}\n{command}'
+    environment = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT)}
+    told = subprocess.run(["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True).stdout
+    return told.replace(str(folder), LEFT_OUT).splitlines()
+
+
+def missing(told: list[str], lines: list[str]) -> list[str]:
+    """Lines that were told and did not come in this order."""
+    left = iter(lines)
+    return [line for line in told if line.strip() not in ("", LEFT_OUT) and line.rstrip() not in (one.rstrip() for one in left)]
+
+
+@pytest.mark.parametrize("page", ["operate.md", "tune.md", "teach.md"])
+def test_a_how_to_prints_what_it_tells(page, tmp_path):
+    """The commands of a page, one after the other in one folder; blocks of text are parts of what was printed before them."""
+    (tmp_path / "sample_data").symlink_to(ROOT / "sample_data")
+    everything: list[str] = []
+    ran = 0
+    for kind, block in BLOCK.findall((HOW_TO / page).read_text(encoding="utf-8")):
+        if kind == "text" and page != "teach.md":  # there it is of a file that the reader writes
+            assert set(filter(str.strip, block.splitlines())) - set(everything) == set()
+            continue
+        for command, told in commands(block):
+            lines = printed(command, tmp_path)
+            assert missing(told, lines) == [], command
+            everything += lines
+            ran += 1
+    assert ran >= 2
+
+
+def test_a_line_that_does_not_come_is_named():
+    """Also one that comes too early."""
+    assert missing(["a", "...", "c"], ["a", "b", "c "]) == []
+    assert missing(["b", "a"], ["a", "b"]) == ["a"]
