@@ -10,7 +10,7 @@ PIP := $(PYTHON_OF_VENV) -m pip install --quiet --disable-pip-version-check
 INSTALL := PYTHONWARNINGS=ignore $(if $(UV),$(UV) pip install --quiet --compile-bytecode --python $(PYTHON_OF_VENV),$(PIP))
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-kafka lint lessons docs screenshots fuzz bench bench-kafka
+.PHONY: help run test journeys test-kafka lint lessons docs screenshots fuzz bench bench-kafka
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,6 +20,9 @@ run: $(INSTALLED) ## open the app on the sample broker; BROKER=path opens anothe
 
 test: $(INSTALLED_DEV) ## run the tests in WORKERS=2 processes; SLOW=1 runs the slow ones too
 	@$(PYTHON_OF_VENV) -m pytest -q -n $(or $(WORKERS),2) --dist loadfile $(if $(SLOW),-m "")
+
+journeys: $(INSTALLED_DEV) ## walk through the five journeys in Chromium, and put a picture of each step into docs/journeys
+	@JOURNEYS=docs/journeys $(PYTHON_OF_VENV) -m pytest -q tests/journeys/test_journeys.py
 
 test-kafka: $(INSTALLED) ## hold the writer to Kafka's own classes and to a broker, which Maven fetches; CONFIGURATIONS=200 from SEED=0 on
 	@CONFIGURATIONS="$(CONFIGURATIONS)" SEED="$(SEED)" $(PYTHON_OF_VENV) -m tests.kafka

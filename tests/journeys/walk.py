@@ -12,6 +12,24 @@ if TYPE_CHECKING:
 QUALITY = 62
 SETTLED = "[data-testid=stApp][data-test-script-state=notRunning]"
 SIDEWAYS = "[document.documentElement, document.querySelector('[data-testid=stMain]')].map(e => e.scrollWidth - e.clientWidth)"
+IN_VIEW = """e => {
+  const { top, bottom } = e.getBoundingClientRect();
+  if (top < 60 || bottom > innerHeight) e.scrollIntoView({ block: 'center' });
+}"""
+# Where this checkout and its cache lie is nobody's business: each is shortened in what the picture shows, also where it is cut.
+SHORTEN = """places => {
+  const short = text => places.reduce((now, [path, name]) => {
+    const head = now.split('…')[0].trim();
+    return now.includes('…') && head.length > 4 && path.startsWith(head) ? now.replace(head, name + '/') : now.replaceAll(path, name);
+  }, text);
+  const visit = root => {
+    const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) { const n = texts.currentNode, s = short(n.data); if (s !== n.data) n.data = s; }
+    root.querySelectorAll('*').forEach(e => { if (e.shadowRoot) visit(e.shadowRoot); });
+    root.querySelectorAll('input').forEach(e => { const s = short(e.value); if (s !== e.value) e.value = s; });
+  };
+  visit(document.body);
+}"""
 HEAD = """\
 # Five journeys
 
@@ -25,6 +43,7 @@ class Album:
     """The pictures of all walks, and the page that shows them in order."""
 
     folder: Path
+    places: list[tuple[str, str]]  # paths, and what they are called in a picture
     walks: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
 
     def add(self, title: str, words: str, picture: bytes) -> None:
@@ -57,13 +76,16 @@ class Walk:
         """Opens the app at its bare address: the only one that is typed."""
         self.page.goto(self.server)
 
-    def step(self, words: str) -> None:
-        """Here the page has come to rest: it shows no exception, does not scroll sideways, and has its picture taken."""
+    def step(self, words: str, at: "Locator | None" = None) -> None:
+        """Here the page has come to rest: it shows no exception, does not scroll sideways, and has its picture taken, with `at` in it."""
         self.page.locator(SETTLED).wait_for()
         assert self.page.locator("[data-testid=stException]").count() == 0, words
         assert max(self.page.evaluate(SIDEWAYS)) <= 0, words
         if self.album:
             self.page.wait_for_timeout(700)  # charts and fonts paint after the script has ended
+            if at:
+                at.evaluate(IN_VIEW)
+            self.page.evaluate(SHORTEN, self.album.places)
             self.album.add(self.title, words, self._picture())
 
     def _picture(self) -> bytes:
@@ -97,7 +119,7 @@ class Walk:
         found.wait_for()
         self.page.locator(SETTLED).wait_for()  # until then it may be drawn anew
         found.wait_for()
-        found.scroll_into_view_if_needed()
+        found.evaluate(IN_VIEW)
         return found
 
     def opens(self, directory: str) -> None:
