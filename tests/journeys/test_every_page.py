@@ -1,6 +1,6 @@
 """Every page in both themes: what axe-core finds serious or critical, and what is cut off at 1280 px.
 
-The nine pages in light are plain; their other states, and dark, are slow.
+The nine pages in light are plain; their other states, and dark, are the matrix.
 """
 
 from collections.abc import Iterator
@@ -53,8 +53,8 @@ STATES = {
 }
 
 
-PLAIN = [pytest.param((name, "light"), id=f"{name}-light", marks=pytest.mark.slow if "," in name else ()) for name in STATES]
-SLOW = [pytest.param((name, "dark"), id=f"{name}-dark", marks=pytest.mark.slow) for name in STATES]
+PLAIN = [pytest.param((name, "light"), id=f"{name}-light", marks=pytest.mark.matrix if "," in name else ()) for name in STATES]
+SLOW = [pytest.param((name, "dark"), id=f"{name}-dark", marks=pytest.mark.matrix) for name in STATES]
 
 
 @pytest.fixture(scope="module", params=[*PLAIN, *SLOW])

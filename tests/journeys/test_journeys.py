@@ -1,6 +1,6 @@
 """What people come for, by clicks alone from a server that was just started: nothing named, no address typed but the first.
 
-One width and one theme are plain; the other three are slow. Any error in the console fails, as does a page that scrolls sideways.
+One width and one theme are plain; the other three are the matrix. Any error in the console fails, as does a page that scrolls sideways.
 """
 
 from collections.abc import Iterator
@@ -14,9 +14,9 @@ sync_api = test_browser.sync_api
 
 LOOKS = [
     pytest.param(1280, "light", id="1280-light"),
-    pytest.param(1280, "dark", id="1280-dark", marks=pytest.mark.slow),
-    pytest.param(1024, "light", id="1024-light", marks=pytest.mark.slow),
-    pytest.param(1024, "dark", id="1024-dark", marks=pytest.mark.slow),
+    pytest.param(1280, "dark", id="1280-dark", marks=pytest.mark.matrix),
+    pytest.param(1024, "light", id="1024-light", marks=pytest.mark.matrix),
+    pytest.param(1024, "dark", id="1024-dark", marks=pytest.mark.matrix),
 ]
 pytestmark = [*test_browser.pytestmark, pytest.mark.parametrize(("width", "theme"), LOOKS)]
 PICTURED = (1280, "light")
