@@ -24,7 +24,6 @@ SERVER_PROPERTIES = {"log.segment.bytes": "1048576"}  # of the broker that wrote
 EXPLAINED = {  # what a partition alone does not tell, and the files that differ for it
     "kafka-4.3.1-clean": {
         "accounts-0": "cleaned", "accounts-1": "cleaned",
-        "device-events.v2-0": ["00000000000000008527.snapshot"], "weblogs-0": ["00000000000000012177.snapshot"],  # of deleted segments
         "obsolete-2019-0.d9e2420e43c24fe7bcf8a819bf93d888-delete": [  # deleted topics are not closed
             "00000000000000000000.index", "00000000000000000000.timeindex", "00000000000000001500.snapshot",
         ],
