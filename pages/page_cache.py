@@ -1,8 +1,6 @@
 """Page cache: which pages of an index a search touches while it grows, which had gone cold, and what other searches would cost."""
 
-import csv
-import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -20,6 +18,7 @@ from kafkaviz.ui import parts, state
 from kafkaviz.ui.frame import frame
 from kafkaviz.ui.page_caches import PRACTICE, Settings
 from kafkaviz.ui.pick import Place
+from kafkaviz.ui.tables import csv_of, download, mode, table
 
 LEAD = "A reader at the tail looks its offset up after every append. Which pages of the index does that touch, and which had gone cold?"
 HALF = (0.5, 0.5)
@@ -389,35 +388,6 @@ def chart(shown, draw, key: str, of: object) -> None:
     """A view as a Plotly figure in our own look; of: what tells this view from others of the same figure."""
     alt, look = f"{shown.title}. {shown.below}", {"theme": None, "config": {"displayModeBar": False}}
     st.plotly_chart(lab.figure(f"{key} {of}", mode(), draw, shown), key=key, alt=alt, **look)
-
-
-def mode() -> str:
-    """Light or dark."""
-    return st.context.theme.type or "light"
-
-
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]], kinds: str, mine: int | None = None) -> None:
-    """A short table of plain text; kinds: a letter a column, l left, r right, w and c text and code that break; mine: the row to mark."""
-    looks = {"l": "", "r": ' class="r"', "c": ' class="kv-mono" style="white-space:normal"', "w": ' style="white-space:normal"'}
-    cells = [
-        f"<tr{' class=on' if place == mine else ''}>"
-        + "".join(f"<td{looks[kind]}>{parts.escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True))
-        + "</tr>"
-        for place, row in enumerate(rows)
-    ]
-    parts.table("".join(f"<th{looks[kind]}>{parts.escape(head)}</th>" for kind, head in zip(kinds, heads, strict=True)), cells)
-
-
-def download(label: str, data, name: str, key: str) -> None:
-    """Made when it is asked for."""
-    st.download_button(label, data, name, "text/csv", on_click="ignore", type="tertiary", icon=":material/download:", key=key)
-
-
-def csv_of(heads: Sequence[str], rows: Iterable[Sequence]) -> str:
-    """As CSV, digits ungrouped."""
-    text = io.StringIO()
-    csv.writer(text).writerows([heads, *([units.ungrouped(str(cell)) for cell in row] for row in rows)])
-    return text.getvalue()
 
 
 main()

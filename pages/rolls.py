@@ -1,8 +1,7 @@
 """Rolls: a simulated log growing, each roll with its cause; which limit binds where; a partition's real rolls."""
 
-import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
@@ -22,6 +21,7 @@ from kafkaviz.ui import rolls as lab
 from kafkaviz.ui.components.growth import growth
 from kafkaviz.ui.frame import frame
 from kafkaviz.ui.pick import Place
+from kafkaviz.ui.tables import csv_of, download, table
 
 SIMULATED = "Simulated"
 WIDTHS = (1.15, 1)
@@ -480,28 +480,6 @@ def chart(figure, key: str, alt: str) -> None:
 def mode() -> str:
     """Light or dark."""
     return st.context.theme.type or "light"
-
-
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]], kinds: str) -> None:
-    """A short table of plain text; kinds: a letter a column, l left, r right, w text that breaks."""
-    looks = {"l": "", "r": ' class="r"', "w": ' style="white-space:normal"'}
-    cells = (
-        "<tr>" + "".join(f"<td{looks[kind]}>{parts.escape(cell)}</td>" for kind, cell in zip(kinds, one, strict=True)) + "</tr>"
-        for one in rows
-    )
-    parts.table("".join(f"<th{looks[kind]}>{parts.escape(head)}</th>" for kind, head in zip(kinds, heads, strict=True)), cells)
-
-
-def download(label: str, data, name: str, key: str) -> None:
-    """Made when it is asked for."""
-    st.download_button(label, data, name, "text/csv", on_click="ignore", type="tertiary", icon=":material/download:", key=key)
-
-
-def csv_of(heads: Sequence[str], rows: Iterable[Sequence]) -> str:
-    """As CSV, digits ungrouped."""
-    text = io.StringIO()
-    csv.writer(text).writerows([heads, *([units.ungrouped(str(cell)) for cell in one] for one in rows)])
-    return text.getvalue()
 
 
 main()

@@ -21,8 +21,8 @@ def mode() -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], kinds: str, mine: int | None = None) -> None:
-    """A short table of plain text; kinds: a letter a column, l left, r right, w text that breaks; mine: the row to mark."""
-    looks = {"l": "", "r": ' class="r"', "w": ' style="white-space:normal"'}
+    """A short table of plain text; kinds: a letter a column, l left, r right, w and c text and code that break; mine: the row to mark."""
+    looks = {"l": "", "r": ' class="r"', "c": ' class="kv-mono" style="white-space:normal"', "w": ' style="white-space:normal"'}
     cells = (
         f"<tr{' class=on' if place == mine else ''}>"
         + "".join(f"<td{looks[kind]}>{parts.escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True))

@@ -208,6 +208,7 @@ def test_a_copied_partition_makes_no_broker_directory(segment, capsys, beside):
     for name in beside:
         (segment.parent / name).mkdir()
     rebuilt(capsys, segment, segment.parent / "rebuilt")
+    assert {path.suffix for path in (segment.parent / "rebuilt").iterdir()} >= {".index", ".timeindex"}
 
 
 def test_a_copied_partition_takes_no_folder(segment, tmp_path, capsys):

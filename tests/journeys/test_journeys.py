@@ -81,6 +81,7 @@ def test_from_a_timestamp_to_a_record(walk):
     walk.shows(".dt svg")
     walk.shows("tr.on")
     walk.step("The batch of that record, in its files")
+    assert "/segment" in walk.page.url and "pin=" in walk.page.url
 
 
 def test_from_the_broker_to_a_report(walk):
@@ -160,3 +161,4 @@ def test_from_a_simulation_to_its_directory(walk):
     walk.titled("from offset")
     walk.shows(".dt svg")
     walk.step("One of its segments, down to the bytes")
+    assert "/segment" in walk.page.url and "tp=day-0" in walk.page.url

@@ -108,6 +108,7 @@ class Walk:
     def titled(self, text: str) -> None:
         """Waits for the page's title."""
         self.page.locator("h1", has_text=text).first.wait_for()
+        self.page.locator(SETTLED).wait_for()  # a page that is still being drawn may lose a click
 
     def presses(self, name: str, role: str = "button") -> None:
         """A button, a link or an option by its name."""

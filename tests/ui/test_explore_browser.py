@@ -93,3 +93,4 @@ def test_a_query_that_would_not_end_is_cancelled(explore):
     explore.get_by_text("The query was cancelled").wait_for()
     explore.get_by_role("button", name="What does each codec save?").click()
     answered(explore, "A record takes 32 B with zstd, 100 B with none")
+    assert explore.get_by_text("The query was cancelled").count() == 0
