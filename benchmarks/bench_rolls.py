@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks import row
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.incoming import INCOMING
-from kafkaviz.simulate.writer import Log
+from kafkaviz.simulate.writing.writer import Log
 
 BATCHES, PLAIN_BATCHES, BATCH_BYTES, RECORDS = 4_000_000, 200_000, 1000, 10
 FIRST_MS = 1_790_000_000_000

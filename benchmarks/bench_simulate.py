@@ -19,9 +19,9 @@ from kafkaviz.format.batch import BATCH, CRC_START, HEADER, HEADER_BYTES
 from kafkaviz.simulate.config import LogConfig, profile
 from kafkaviz.simulate.incoming import Chunk
 from kafkaviz.simulate.log_bytes import Counted
-from kafkaviz.simulate.streams import chunks
-from kafkaviz.simulate.workload import Workload, load
-from kafkaviz.simulate.writer import Log
+from kafkaviz.simulate.sending.streams import chunks
+from kafkaviz.simulate.sending.workload import Workload, load
+from kafkaviz.simulate.writing.writer import Log
 
 LOG_BYTES, PLAIN_BYTES, ONE_RECORD_BATCHES = 1 << 30, 1 << 23, 10_000_000
 NEWEST = profile((4, 3, 1))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kafkaviz.log.broker import Broker, open_broker
     from kafkaviz.log.partition import Partition
     from kafkaviz.log.segment import Segment
-    from kafkaviz.simulate.simulation import Simulated, simulate
+    from kafkaviz.simulate.whole.simulation import Simulated, simulate
 
 __version__ = "0.1.0"
 __all__ = [
@@ -38,7 +38,7 @@ _ROOMS = {
     "Broker": "log.broker", "open_broker": "log.broker", "Partition": "log.partition", "Segment": "log.segment",
     "Finding": "analyse.finding", "Health": "analyse.health", "check": "analyse.health",
     "lookup": "analyse.lookups", "sweep": "analyse.sweep",
-    "Simulated": "simulate.simulation", "simulate": "simulate",
+    "Simulated": "simulate.whole.simulation", "simulate": "simulate",
 }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from kafkaviz.figures import growth as growth_figure
 from kafkaviz.figures import limit_curves, roll_summary, roll_timeline, roll_words
 from kafkaviz.log.broker import Broker
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.workload import Workload
+from kafkaviz.simulate.sending.workload import Workload
 from kafkaviz.ui import parts, pick, state, upload
 from kafkaviz.ui import rolls as lab
 from kafkaviz.ui.components.growth import growth

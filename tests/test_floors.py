@@ -23,6 +23,7 @@ TOP = 9  # app.py and pages/ too
 HOMES = {"pyspark": {"pipeline"}, "plotly": {"figures", "report"}, "streamlit": {"ui", "app", "pages"}}
 STRANGERS = {("simulate", "log"), ("figures", "pipeline"), ("ui", "commands"), ("commands", "ui")}
 BUFFERS_ALONE = ("kafkaviz.binary", "kafkaviz.format", "kafkaviz.search.slots")
+WINGS = ["lessons", "whole", "writing", "starting", "recovering", "sending"]  # of simulate/: each uses those behind it in this list
 WORLD = {"datetime", "glob", "io", "logging", "os", "pathlib", "random", "shutil", "socket", "subprocess", "sys", "tempfile", "time"}
 WORLDLY_CALLS = {"open", "print", "input"}
 
@@ -86,6 +87,15 @@ def neighbour_faults(module: str, imported: str) -> Iterator[str]:
         yield f"floor {here} climbs to {imported}, floor {there}"
     if (room(module), room(imported)) in STRANGERS:
         yield f"{room(module)} does not know {room(imported)}"
+    mine, its = wing(module), wing(imported)
+    if mine in WINGS and its in WINGS and WINGS.index(its) < WINGS.index(mine):
+        yield f"simulate/{mine} does not know simulate/{its}"
+
+
+def wing(module: str) -> str | None:
+    """The folder of a module of simulate/, where it lies in one."""
+    parts = module.split(".")
+    return parts[2] if parts[:2] == ["kafkaviz", "simulate"] and len(parts) > 2 else None
 
 
 def worldly_calls(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -113,7 +123,8 @@ def test_no_line_climbs():
         ("kafkaviz.log.segment", "from ..search.lookup import lookup", 1),
         ("kafkaviz.log.__init__", "from ..analyse import cost", 1),
         ("kafkaviz.log.file", "from kafkaviz import open_broker", 1),
-        ("kafkaviz.simulate.writer", "from kafkaviz.log import file", 1),
+        ("kafkaviz.simulate.writing.writer", "from kafkaviz.log import file", 1),
+        ("kafkaviz.simulate.recovering.recovery", "from kafkaviz.simulate.starting import loading", 1),
         ("kafkaviz.figures.theme", "from kafkaviz.pipeline.catalog import read", 1),
         ("kafkaviz.ui.pick", "from kafkaviz.commands import app", 1),
         ("kafkaviz.commands.app", "import kafkaviz.ui.frame", 1),
@@ -140,8 +151,9 @@ def test_a_line_that_climbs_is_named(module, source, line):
         ("kafkaviz.log.broker", "from .segment import Segment\nfrom kafkaviz.format import names\nimport os, time"),
         ("kafkaviz.search.lookup", "from kafkaviz.log.partition import Partition\nimport time"),
         ("kafkaviz.pipeline.job", "from pyspark.sql import DataFrame\nfrom kafkaviz.analyse import sweep"),
+        ("kafkaviz.simulate.writing.writer", "from kafkaviz.simulate.recovering.recovery import recover"),
         ("kafkaviz.report", "import plotly.graph_objects\nfrom kafkaviz.figures import theme"),
-        ("kafkaviz.__init__", "from kafkaviz.simulate import writer\nfrom .log.broker import open_broker"),
+        ("kafkaviz.__init__", "from kafkaviz.simulate.writing import writer\nfrom .log.broker import open_broker"),
         ("pages.segment", "import streamlit as st\nimport kafkaviz as kv\nfrom kafkaviz.pipeline import catalog"),
         ("app", "import streamlit as st\nfrom kafkaviz.ui.frame import frame"),
     ],

@@ -22,7 +22,7 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_END
 from kafkaviz.log import archive, file
 from kafkaviz.search.slots import PAGE_BYTES
-from kafkaviz.simulate.folder import elsewhere
+from kafkaviz.simulate.whole.folder import elsewhere
 
 FILE_BYTES = 64 << 20
 HIT_SAMPLES, HITS_A_SAMPLE = 200, 500

@@ -28,7 +28,7 @@ from kafkaviz.log import file
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings, Sourced, open_settings
-from kafkaviz.simulate.restart import is_metadata
+from kafkaviz.simulate.starting.restart import is_metadata
 
 __all__ = [
     "CODES", "FAMILIES", "SEVERITIES", "Assumed", "Code", "Evidence", "Finding", "Health", "Plan", "assumed_version", "check",

@@ -20,7 +20,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.incoming import INCOMING
-from kafkaviz.simulate.roll import Cause, RollReason
+from kafkaviz.simulate.writing.roll import Cause, RollReason
 
 POINTS = 48  # of a lane: a line of some hundred pixels has no room for more
 FILL = np.dtype([  # how far a segment was, after an append
@@ -89,7 +89,7 @@ def thin(rows: np.ndarray) -> np.ndarray:
 
 
 def of_log(segments: Sequence, appended: np.ndarray, config: LogConfig) -> Lanes:
-    """The lanes of a simulate.writer.Log: its segments, and all that was appended to it, as APPENDED rows."""
+    """The lanes of a simulate.writing.writer.Log: its segments, and all that was appended to it, as APPENDED rows."""
     bases = [one.base_offset for one in segments]
     first = np.searchsorted(appended["base_offset"], bases)
     edges = zip(segments, first, [*first[1:], len(appended)], strict=True)

@@ -102,7 +102,7 @@ def start_words(error: str) -> str:
 def _recovered(partition: Partition, release: versions.Release) -> ServedLog:
     from kafkaviz.analyse.restart import Log, configs, stored
     from kafkaviz.log.settings import open_settings
-    from kafkaviz.simulate.loading import Loading
+    from kafkaviz.simulate.starting.loading import Loading
 
     broker, known, done = open_broker(partition.path), partition.checkpoints, set()
     config = configs(open_settings(broker, release))(partition)
@@ -126,7 +126,7 @@ def _recovered(partition: Partition, release: versions.Release) -> ServedLog:
 
 def _by_itself(files: Mapping[str, StoredFile], log: StoredLog, base: int, of: Profile) -> dict[str, StoredFile]:
     """The files with one segment of them recovered as if there were no other, and room for all its entries."""
-    from kafkaviz.simulate.loading import Loading
+    from kafkaviz.simulate.starting.loading import Loading
 
     kinds = {name: parsed for name in files if (parsed := names.parse_file(name)) and not parsed.suffix}
     own = {name for name, parsed in kinds.items() if parsed.base_offset == base}

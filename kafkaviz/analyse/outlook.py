@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kafkaviz import units
-from kafkaviz.simulate.restart import Restart
+from kafkaviz.simulate.starting.restart import Restart
 from kafkaviz.simulate.steps import RECOVERED
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")

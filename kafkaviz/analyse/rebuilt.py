@@ -16,7 +16,7 @@ from kafkaviz.log.metadata_log import Image
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings, Sourced, open_settings
 from kafkaviz.simulate.config import IndexConfig
-from kafkaviz.simulate.rebuilding import Rebuilt
+from kafkaviz.simulate.starting.rebuilding import Rebuilt
 from kafkaviz.simulate.stored import StoredLog
 
 SETTINGS = ("index.interval.bytes", "segment.index.bytes")

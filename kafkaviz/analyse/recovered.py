@@ -1,6 +1,7 @@
 """Which segments of a log the next start reads anew: those that were not flushed, and those whose indexes it does not believe.
 
-By the rules of simulate.loading itself, without the reading: a check asks for what retention will see, a lookup for what it may read.
+By the rules of simulate.starting.loading itself, without the reading: a check asks for what retention will see, a lookup for what it may
+read.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.log.segment import Segment
 from kafkaviz.search import served
 from kafkaviz.simulate.config import Profile, profile
-from kafkaviz.simulate.index_check import Distrust, distrust, unflushed
+from kafkaviz.simulate.recovering.index_check import Distrust, distrust, unflushed
 
 
 def recovered(segments: Sequence[Segment], clean: bool | None, recovery_point: int | None, release: Release = ()) -> frozenset[int]:

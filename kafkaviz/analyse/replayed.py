@@ -18,9 +18,9 @@ from kafkaviz.format import names
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Origin
 from kafkaviz.simulate.config import IndexConfig
-from kafkaviz.simulate.directory import INDEXES
-from kafkaviz.simulate.simulation import Simulated
+from kafkaviz.simulate.starting.directory import INDEXES
 from kafkaviz.simulate.stored import StoredFile, StoredLog
+from kafkaviz.simulate.whole.simulation import Simulated
 
 
 @dataclass(frozen=True)

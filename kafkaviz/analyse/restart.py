@@ -1,4 +1,4 @@
-"""What the next start of a broker will do to a directory on disk: simulate.restart, told of what lies there."""
+"""What the next start of a broker will do to a directory on disk: simulate.starting.restart, told of what lies there."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -15,9 +15,9 @@ from kafkaviz.log.metadata_log import DIRECTORY, Image
 from kafkaviz.log.partition import Offsets, Partition
 from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.simulate.config import IndexConfig, profile
-from kafkaviz.simulate.loading import OnRecovered
-from kafkaviz.simulate.own_files import QUORUM_FILE, OwnFiles, own_steps
-from kafkaviz.simulate.restart import Restart, Step, joined, restart, steps_of
+from kafkaviz.simulate.starting.loading import OnRecovered
+from kafkaviz.simulate.starting.own_files import QUORUM_FILE, OwnFiles, own_steps
+from kafkaviz.simulate.starting.restart import Restart, Step, joined, restart, steps_of
 from kafkaviz.simulate.stored import StoredFile, StoredLog
 
 __all__ = [
@@ -102,7 +102,7 @@ def all_logs(broker: Broker, config_of: ConfigOf, release: Release, image: Image
 
 
 def steps(log: Log, clean: bool, release: Release = NEWEST) -> tuple[Step, ...]:
-    """What a start does to one of them, whatever lies beside it; simulate.restart.joined makes one start of all. CannotOpen."""
+    """What a start does to one of them, whatever lies beside it; simulate.starting.restart.joined makes one start of all. CannotOpen."""
     return steps_of(stored(log), clean, profile(release))
 
 

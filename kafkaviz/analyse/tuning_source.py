@@ -29,14 +29,14 @@ from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import Origin, Settings, Sourced, open_settings
 from kafkaviz.search.profile import BASE_OFFSET
 from kafkaviz.search.profile import profile as search_profile
-from kafkaviz.simulate import replaying, simulation
 from kafkaviz.simulate.config import IndexConfig, Profile, log_config, profile
 from kafkaviz.simulate.incoming import Chunk
-from kafkaviz.simulate.refusals import AppendFailed
-from kafkaviz.simulate.simulation import Plan
-from kafkaviz.simulate.workload import PRESETS
-from kafkaviz.simulate.writer import CannotLoad
-from kafkaviz.simulate.writer import Log as Writer
+from kafkaviz.simulate.sending.workload import PRESETS
+from kafkaviz.simulate.whole import replaying, simulation
+from kafkaviz.simulate.whole.simulation import Plan
+from kafkaviz.simulate.writing.refusals import AppendFailed
+from kafkaviz.simulate.writing.writer import CannotLoad
+from kafkaviz.simulate.writing.writer import Log as Writer
 
 KEPT_BATCHES = 8_000_000  # of a case, for its ranges; 5 bytes each
 FOLDED = 16  # segments, after which their counts are added up

@@ -10,8 +10,8 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.simulate.config import LogConfig, Profile
 from kafkaviz.simulate.incoming import Chunk
-from kafkaviz.simulate.refusals import AppendFailed
-from kafkaviz.simulate.writer import CannotLoad, Log
+from kafkaviz.simulate.writing.refusals import AppendFailed
+from kafkaviz.simulate.writing.writer import CannotLoad, Log
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from kafkaviz.commands.printing.options import folder, setting
 
 if TYPE_CHECKING:
     from kafkaviz.analyse.rebuilt import Source
-    from kafkaviz.simulate.rebuilding import Rebuilt
+    from kafkaviz.simulate.starting.rebuilding import Rebuilt
 
 EPILOG = """\
 Recovers and closes each .log as a broker does, and writes its .index, its .timeindex, and its .txnindex if there is or would be one,
@@ -73,8 +73,8 @@ def _written(source: "Source", release: tuple[int, ...], out: Path) -> "tuple[li
     """The segments, and of each the names and checksums of its files, which are put into OUT once all are built."""
     from kafkaviz.errors import KafkavizError
     from kafkaviz.simulate.config import profile
-    from kafkaviz.simulate.folder import new_files
-    from kafkaviz.simulate.rebuilding import Refused, rebuild
+    from kafkaviz.simulate.starting.rebuilding import Refused, rebuild
+    from kafkaviz.simulate.whole.folder import new_files
 
     built, files = [], []
     with new_files(out, (source.partition.path,), replacing_same=True) as aside:
@@ -109,7 +109,7 @@ def _as_object(source: "Source", built: "Sequence[Rebuilt]", files: list[dict[st
 
 def _events(one: "Rebuilt") -> Iterator[dict]:
     """What recovery does to the .log."""
-    from kafkaviz.simulate import way_outs
+    from kafkaviz.simulate.starting import way_outs
     from kafkaviz.units import file_stem
 
     if one.found.truncated_bytes:

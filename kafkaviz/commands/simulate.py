@@ -13,7 +13,7 @@ from kafkaviz.commands.printing.options import folder, setting
 if TYPE_CHECKING:
     from kafkaviz.analyse.replayed import Replayed
     from kafkaviz.config_def import Release
-    from kafkaviz.simulate.simulation import Plan, Simulated
+    from kafkaviz.simulate.whole.simulation import Plan, Simulated
 
 EPILOG = """\
 Writes a broker directory with one topic-partition into OUT, byte for byte as the release does it, and stops the broker in the end;
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.commands.simulating import words
     from kafkaviz.errors import KafkavizError
     from kafkaviz.log import file
-    from kafkaviz.simulate.folder import elsewhere
+    from kafkaviz.simulate.whole.folder import elsewhere
 
     if args.out is None:
         raise KafkavizError("name the folder to write into with --out")
@@ -97,7 +97,7 @@ def _workload(args: argparse.Namespace) -> "Plan":
     import time
     from dataclasses import replace
 
-    from kafkaviz.simulate import simulation
+    from kafkaviz.simulate.whole import simulation
 
     workload = simulation.opened(args.workload)
     if args.live:
@@ -114,7 +114,7 @@ def _source(args: argparse.Namespace) -> "Replayed":
 
 def _replay(args: argparse.Namespace, source: "Replayed") -> "Plan":
     """The plan for it."""
-    from kafkaviz.simulate import simulation
+    from kafkaviz.simulate.whole import simulation
 
     return simulation.of_log(source.log, source.settings, dict(args.typed), 1 if args.seed is None else args.seed, _release(args))
 
@@ -129,8 +129,8 @@ def _release(args: argparse.Namespace) -> "Release":
 @contextmanager
 def _written(plan: "Plan", out: Path, inputs: tuple[Path, ...], clean: bool) -> "Iterator[Simulated]":
     """Carries out a plan; the files appear in OUT when the block that looks at the result is through."""
-    from kafkaviz.simulate.folder import OnDisk, new_files, write
-    from kafkaviz.simulate.simulation import Run
+    from kafkaviz.simulate.whole.folder import OnDisk, new_files, write
+    from kafkaviz.simulate.whole.simulation import Run
 
     with new_files(out, inputs) as aside:
         logs = OnDisk(aside.path / plan.directory)
@@ -154,7 +154,7 @@ def _say_presets(as_json: bool) -> None:
     """Name, title and story of each."""
     import textwrap
 
-    from kafkaviz.simulate.workload import presets
+    from kafkaviz.simulate.sending.workload import presets
 
     found = presets()
     if as_json:

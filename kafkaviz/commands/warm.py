@@ -21,7 +21,7 @@ def run(args: argparse.Namespace) -> int:
     """Reads one batch of every topic-partition of the first sample, and checks it; numba keeps what it compiles beside the modules."""
     from kafkaviz.analyse.health import check
     from kafkaviz.log.broker import open_broker
-    from kafkaviz.simulate.simulation import simulate
+    from kafkaviz.simulate.whole.simulation import simulate
 
     for archive in sorted(SAMPLES.glob("*.tar.gz"))[:1]:
         broker = open_broker(archive)

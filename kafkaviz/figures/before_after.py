@@ -8,7 +8,7 @@ from kafkaviz.analyse.tuning import At, Budgets
 from kafkaviz.analyse.what_if import WhatIf
 from kafkaviz.figures import roll_words
 from kafkaviz.figures.tuning_terms import between, change, micros
-from kafkaviz.simulate.roll import Cause
+from kafkaviz.simulate.writing.roll import Cause
 from kafkaviz.units import group, size
 
 BETTER, WORSE, QUIET = "better", "worse", ""

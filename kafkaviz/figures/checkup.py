@@ -15,7 +15,7 @@ from kafkaviz.analyse.retention import LogRetention
 from kafkaviz.figures import checkup_tables, segment_bytes
 from kafkaviz.figures.checkup_tables import Table
 from kafkaviz.format import names
-from kafkaviz.simulate.restart import Restart, Step
+from kafkaviz.simulate.starting.restart import Restart, Step
 from kafkaviz.simulate.steps import RECOVERED
 
 ROW_BYTES, ROWS, BEFORE_BYTES = 16, 8, 32  # of a hex dump: bytes a line, lines, and what is shown in front of a finding

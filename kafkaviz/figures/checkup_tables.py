@@ -12,7 +12,7 @@ from typing import NamedTuple
 from kafkaviz import units
 from kafkaviz.analyse import retention
 from kafkaviz.analyse.retention import Kept, LogRetention
-from kafkaviz.simulate.restart import Restart, Step
+from kafkaviz.simulate.starting.restart import Restart, Step
 from kafkaviz.simulate.steps import CAUSES
 
 ALONE = 3  # more steps of one kind and cause are one row

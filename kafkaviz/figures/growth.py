@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafkaviz.figures.roll_words import NAMES
-from kafkaviz.simulate.growth import Growth, Seen, Step, What
+from kafkaviz.simulate.lessons.growth import Growth, Seen, Step, What
 from kafkaviz.units import clock, file_stem, group
 
 CODE = (

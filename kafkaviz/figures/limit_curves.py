@@ -9,7 +9,7 @@ from kafkaviz.analyse import limits
 from kafkaviz.analyse.limits import SPEEDS, Load, Stretch
 from kafkaviz.figures import roll_words, theme
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.roll import Cause
+from kafkaviz.simulate.writing.roll import Cause
 from kafkaviz.units import duration, rate
 
 HEIGHT, TOP, BOTTOM, LEFT, RIGHT = 330, 12, 42, 56, 104

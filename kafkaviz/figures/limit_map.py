@@ -10,7 +10,7 @@ from kafkaviz.analyse.limits import OFFSET_INDEX, SIZE, TIME, TIME_INDEX
 from kafkaviz.analyse.tuning import SAFE_INDEX_MARGIN, Measured
 from kafkaviz.figures import roll_words, theme
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.roll import Cause
+from kafkaviz.simulate.writing.roll import Cause
 from kafkaviz.units import group, size
 
 CAUSES = (SIZE, TIME, OFFSET_INDEX, TIME_INDEX)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from kafkaviz.analyse.lanes import Lanes
 from kafkaviz.figures.roll_words import NAMES
 from kafkaviz.format import offset_index, time_index
-from kafkaviz.simulate.roll import Cause
+from kafkaviz.simulate.writing.roll import Cause
 from kafkaviz.units import MISSING, duration, group, size
 
 SAME = "="

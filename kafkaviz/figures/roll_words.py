@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from kafkaviz.analyse.lanes import Lane, Lanes, trips
-from kafkaviz.simulate.roll import Cause
+from kafkaviz.simulate.writing.roll import Cause
 from kafkaviz.units import duration, group
 
 NAMES = {

@@ -30,8 +30,8 @@ from kafkaviz.search.lookup import Lookup, by_offset, by_timestamp
 from kafkaviz.search.profile import SearchProfile, profile
 from kafkaviz.search.served import ServedLog, ServedSegment
 from kafkaviz.search.slots import PAGE_BYTES, PLAIN, WARM
-from kafkaviz.simulate import practice
-from kafkaviz.simulate.practice import Practice
+from kafkaviz.simulate.lessons import practice
+from kafkaviz.simulate.lessons.practice import Practice
 from kafkaviz.ui import anatomies
 from kafkaviz.ui.pick import Place, log_bytes
 from kafkaviz.units import group

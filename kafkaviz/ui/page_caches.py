@@ -15,7 +15,7 @@ from kafkaviz.log.segment import Segment
 from kafkaviz.search import exercise, layouts, pages
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET, TIME
 from kafkaviz.search.pages import EXPONENTIAL, FIXED, LAGGARD, TAIL, UNIFORM, Growth, Memory, Readers, Replay
-from kafkaviz.simulate import index_keys
+from kafkaviz.simulate.lessons import index_keys
 from kafkaviz.ui import pick
 from kafkaviz.units import legible
 

@@ -101,7 +101,7 @@ def offered(here: Listed, found: Sequence[Finding]) -> list[str]:
 def _built(key: str, _partition: Partition, version: str) -> dict[str, bytes]:
     from kafkaviz.analyse.rebuilt import open_source
     from kafkaviz.simulate.config import profile
-    from kafkaviz.simulate.rebuilding import Refused, rebuild
+    from kafkaviz.simulate.starting.rebuilding import Refused, rebuild
 
     release = versions.parse(version)
     source = open_source(_partition.path, release, {})

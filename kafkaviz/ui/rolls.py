@@ -20,16 +20,18 @@ from kafkaviz.figures.roll_timeline import RollTimelineView
 from kafkaviz.log import settings as found_settings
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Origin
-from kafkaviz.simulate import growth, simulation, streams, workload
 from kafkaviz.simulate.config import LogConfig, log_config, profile
-from kafkaviz.simulate.draws import Spread
 from kafkaviz.simulate.incoming import INCOMING, Chunk
+from kafkaviz.simulate.lessons import growth
 from kafkaviz.simulate.log_bytes import InMemory
-from kafkaviz.simulate.refusals import AppendFailed
-from kafkaviz.simulate.simulation import Run
-from kafkaviz.simulate.traffic import MOST_RECORDS
-from kafkaviz.simulate.workload import Workload
-from kafkaviz.simulate.writer import CannotLoad, Log
+from kafkaviz.simulate.sending import streams, workload
+from kafkaviz.simulate.sending.draws import Spread
+from kafkaviz.simulate.sending.traffic import MOST_RECORDS
+from kafkaviz.simulate.sending.workload import Workload
+from kafkaviz.simulate.whole import simulation
+from kafkaviz.simulate.whole.simulation import Run
+from kafkaviz.simulate.writing.refusals import AppendFailed
+from kafkaviz.simulate.writing.writer import CannotLoad, Log
 from kafkaviz.ui.cache import Listed
 from kafkaviz.units import duration, group, size
 

@@ -21,8 +21,8 @@ from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
-from kafkaviz.simulate import workload
 from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.sending import workload
 from kafkaviz.ui import cache, state
 from kafkaviz.ui.cache import Listed
 from kafkaviz.units import legible

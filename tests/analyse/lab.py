@@ -12,7 +12,7 @@ from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import CRC_START, HEADER
 from kafkaviz.format.walk import walk
 from kafkaviz.simulate.config import IndexConfig
-from kafkaviz.simulate.recovery import recover
+from kafkaviz.simulate.recovering.recovery import recover
 
 PARTITIONS = ("__cluster_metadata-0", "append-time-0", "clicks-none-0", "orders-0", "payments-0", "sensors-late-0")
 CRC_AT = HEADER.fields["crc"][1]

@@ -13,7 +13,7 @@ from kafkaviz.search.bounds import bounds_of
 from kafkaviz.search.lookup import by_offset, by_timestamp
 from kafkaviz.search.profile import SearchProfile, profile
 from kafkaviz.search.served import ServedLog, as_they_are
-from kafkaviz.simulate import practice
+from kafkaviz.simulate.lessons import practice
 
 MADE = (practice.five, practice.twenty)
 

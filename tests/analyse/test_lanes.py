@@ -7,11 +7,11 @@ from kafkaviz.analyse import lanes
 from kafkaviz.analyse.infer import SegmentFacts, inferred_limits, roll_reasons
 from kafkaviz.log import settings
 from kafkaviz.log.broker import open_broker
-from kafkaviz.simulate import roll
 from kafkaviz.simulate.config import LogConfig, log_config
 from kafkaviz.simulate.incoming import INCOMING
-from kafkaviz.simulate.roll import Cause, RollReason
-from kafkaviz.simulate.writer import Log
+from kafkaviz.simulate.writing import roll
+from kafkaviz.simulate.writing.roll import Cause, RollReason
+from kafkaviz.simulate.writing.writer import Log
 
 START_MS = 1_700_000_000_000
 

@@ -7,7 +7,7 @@ from kafkaviz.analyse.finding import Finding
 from kafkaviz.analyse.health import check
 from kafkaviz.commands.check import _words
 from kafkaviz.figures import checkup
-from kafkaviz.simulate.restart import Restart
+from kafkaviz.simulate.starting.restart import Restart
 from kafkaviz.simulate.steps import CAUSES, EXPECTED, RECOVERED, Step
 
 CUT = Step("a-0", 0, "truncate", "tail", "", "a-0/0.log", 100, 1500)

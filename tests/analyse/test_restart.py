@@ -11,7 +11,7 @@ from kafkaviz.analyse.restart import Restart, foretell, foretell_partition
 from kafkaviz.log.archive import opened
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.simulate.config import IndexConfig
-from kafkaviz.simulate.recovery import Recovered
+from kafkaviz.simulate.recovering.recovery import Recovered
 
 METADATA = "__cluster_metadata-0"
 KILLED_CONFIGS = {  # topic: (index.interval.bytes, segment.index.bytes) where they differ from what that broker had for all

@@ -14,7 +14,7 @@ from kafkaviz.search.served import as_they_are
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.config import profile as writing
 from kafkaviz.simulate.incoming import INCOMING
-from kafkaviz.simulate.writer import Log
+from kafkaviz.simulate.writing.writer import Log
 from tests.analyse import made, plain_sweep
 
 KINDS = (sweep.BASE, sweep.LAST, sweep.EVERY)
@@ -146,7 +146,7 @@ def test_every_offset_of_a_real_segment_as_the_lookup_has_it(clean, version):
 @pytest.mark.parametrize("interval", [0, 300, 4096, 40_000])
 @pytest.mark.parametrize("version", ["4.3.1", "3.9"])
 def test_the_writer_writes_as_many_entries(interval, version):
-    """simulate.writer.Log with the same batches, in appends of several; a release up to 4.0.0 indexes an append once."""
+    """simulate.writing.writer.Log with the same batches, in appends of several; a release up to 4.0.0 indexes an append once."""
     random = np.random.default_rng(5)
     rows = np.zeros(3000, INCOMING)
     table = made.batches(random.integers(80, 2000, 3000).tolist(), random.integers(1, 6, 3000).tolist())

@@ -12,7 +12,7 @@ from kafkaviz.format.record_heads import RecordHead
 from kafkaviz.search.lookup import by_timestamp
 from kafkaviz.search.profile import profile
 from kafkaviz.search.served import as_they_are
-from kafkaviz.simulate import practice
+from kafkaviz.simulate.lessons import practice
 
 
 def of_practice(target_ms: int) -> why_offset.Why:

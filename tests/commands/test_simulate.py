@@ -18,7 +18,7 @@ from kafkaviz.__main__ import main
 from kafkaviz.commands.simulating.live import paced
 from kafkaviz.log.archive import opened
 from kafkaviz.simulate.incoming import INCOMING, Chunk
-from kafkaviz.simulate.workload import PRESETS
+from kafkaviz.simulate.sending.workload import PRESETS
 
 QUICK = """
 topic = "quick"

@@ -4,7 +4,7 @@ import pytest
 
 from kafkaviz.analyse.finding import Evidence, Finding, finding
 from kafkaviz.figures import checkup
-from kafkaviz.simulate.restart import Restart, Step
+from kafkaviz.simulate.starting.restart import Restart, Step
 
 LOGS = {("orders-0", 0): 6000, ("orders-1", 0): 3000, ("a-0", 0): 10}
 TORN = Step("orders-1", 0, "truncate", "tail", "its last batch is not whole", "orders-1/0.log", 2900, 100)

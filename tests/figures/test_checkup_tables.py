@@ -2,7 +2,7 @@
 
 from kafkaviz.analyse.retention import Aged, Limits, of_log
 from kafkaviz.figures import checkup_tables as tables
-from kafkaviz.simulate.restart import Restart, Step
+from kafkaviz.simulate.starting.restart import Restart, Step
 
 DAY_MS = 86_400_000
 

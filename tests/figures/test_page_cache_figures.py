@@ -8,7 +8,7 @@ from kafkaviz.figures.fault_bars import Turnover
 from kafkaviz.figures.page_faults import PLAIN, WARM
 from kafkaviz.search import layouts, pages
 from kafkaviz.search.pages import Growth, Memory, Readers
-from kafkaviz.simulate import index_keys
+from kafkaviz.simulate.lessons import index_keys
 
 FORTY = Growth(40 * 512)
 EVERYONE = Readers()

@@ -7,7 +7,7 @@ from kafkaviz.analyse import cost
 from kafkaviz.analyse.cost import Costs
 from kafkaviz.figures import probe_histogram
 from kafkaviz.search.profile import profile
-from kafkaviz.simulate import practice
+from kafkaviz.simulate.lessons import practice
 
 
 def costs(counts: list[int]) -> Costs:

@@ -10,11 +10,11 @@ from kafkaviz.analyse.lanes import Lanes
 from kafkaviz.analyse.limits import Load
 from kafkaviz.figures import growth as growth_figure
 from kafkaviz.figures import limit_curves, roll_summary, roll_timeline, roll_words
-from kafkaviz.simulate import growth
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.incoming import INCOMING
-from kafkaviz.simulate.roll import Cause, RollReason
-from kafkaviz.simulate.writer import Log
+from kafkaviz.simulate.lessons import growth
+from kafkaviz.simulate.writing.roll import Cause, RollReason
+from kafkaviz.simulate.writing.writer import Log
 
 MODES = ("light", "dark")
 T = "\u202f"

@@ -14,8 +14,8 @@ from kafkaviz.search.consumer import CorruptRecord
 from kafkaviz.search.lookup import by_offset, by_timestamp
 from kafkaviz.search.profile import profile
 from kafkaviz.search.scan import Scan
-from kafkaviz.simulate import practice
-from kafkaviz.simulate.practice import Practice
+from kafkaviz.simulate.lessons import practice
+from kafkaviz.simulate.lessons.practice import Practice
 
 T = "\u202f"
 

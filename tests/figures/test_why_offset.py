@@ -4,7 +4,7 @@ import numpy as np
 
 from kafkaviz.analyse.why_offset import LATER, OLDER, SEARCHED, Near, SegmentTimes, Why
 from kafkaviz.figures import why_offset
-from kafkaviz.simulate.practice import ROW, START_MS
+from kafkaviz.simulate.lessons.practice import ROW, START_MS
 
 
 def batches(first: int, times: list[int]) -> np.ndarray:

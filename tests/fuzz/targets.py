@@ -40,8 +40,8 @@ from kafkaviz.format.batch import BATCH, HEADER_BYTES, MAGIC_2
 from kafkaviz.format.deep_scan import DeepScan, Part
 from kafkaviz.format.walk import Walk, walk
 from kafkaviz.simulate.config import IndexConfig, profile
-from kafkaviz.simulate.recovery import recover
-from kafkaviz.simulate.restart import restart
+from kafkaviz.simulate.recovering.recovery import recover
+from kafkaviz.simulate.starting.restart import restart
 from kafkaviz.simulate.stored import StoredLog, in_memory
 from tests.fuzz import seeds
 from tests.fuzz.mutators import mutated, mutated_log, mutated_snapshot, mutated_text, mutated_tree

@@ -7,9 +7,9 @@ from pathlib import Path
 from kafkaviz import versions
 from kafkaviz.simulate.config import log_config, profile
 from kafkaviz.simulate.log_bytes import InMemory
-from kafkaviz.simulate.streams import chunks
-from kafkaviz.simulate.workload import Workload, preset
-from kafkaviz.simulate.writer import Log
+from kafkaviz.simulate.sending.streams import chunks
+from kafkaviz.simulate.sending.workload import Workload, preset
+from kafkaviz.simulate.writing.writer import Log
 from tests.kafka import checks
 from tests.kafka.harness import JAVA, class_path, content, scratch
 

@@ -11,7 +11,7 @@ from kafkaviz import versions
 from kafkaviz.format import batch_records
 from kafkaviz.format.walk import walk
 from kafkaviz.simulate.config import profile
-from kafkaviz.simulate.writer import Log
+from kafkaviz.simulate.writing.writer import Log
 from kafkaviz.units import file_stem
 from tests.kafka.harness import Kafka, zipped
 from tests.simulate.replay_vectors import Replay

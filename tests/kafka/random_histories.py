@@ -12,10 +12,10 @@ from kafkaviz import versions
 from kafkaviz.format.record import Record
 from kafkaviz.simulate.config import log_config, profile
 from kafkaviz.simulate.log_bytes import InMemory
-from kafkaviz.simulate.refusals import AppendFailed
-from kafkaviz.simulate.streams import chunks
-from kafkaviz.simulate.workload import PRESETS, preset
-from kafkaviz.simulate.writer import CannotLoad, Log
+from kafkaviz.simulate.sending.streams import chunks
+from kafkaviz.simulate.sending.workload import PRESETS, preset
+from kafkaviz.simulate.writing.refusals import AppendFailed
+from kafkaviz.simulate.writing.writer import CannotLoad, Log
 from tests.kafka import batches
 from tests.kafka.batches import NOBODY, Producer
 from tests.kafka.harness import zipped

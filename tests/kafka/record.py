@@ -8,8 +8,8 @@ from pathlib import Path
 from kafkaviz import versions
 from kafkaviz.format import batch
 from kafkaviz.simulate.config import log_config, profile
-from kafkaviz.simulate.streams import chunks
-from kafkaviz.simulate.workload import preset
+from kafkaviz.simulate.sending.streams import chunks
+from kafkaviz.simulate.sending.workload import preset
 from tests.kafka import checks
 from tests.kafka.harness import RELEASES, Kafka, unzipped
 from tests.kafka.random_histories import history, line_of

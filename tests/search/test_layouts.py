@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from kafkaviz.search import layouts
 from kafkaviz.search.layouts import LAYOUTS
-from kafkaviz.simulate import index_keys
-from kafkaviz.simulate.index_keys import WORKLOADS
+from kafkaviz.simulate.lessons import index_keys
+from kafkaviz.simulate.lessons.index_keys import WORKLOADS
 
 ENTRIES, TARGETS = 200_000, 4000
 

@@ -13,10 +13,10 @@ from kafkaviz import config_def, versions
 from kafkaviz.format.walk import walk
 from kafkaviz.simulate.config import log_config, profile
 from kafkaviz.simulate.incoming import INCOMING
-from kafkaviz.simulate.index_file import IndexFile
 from kafkaviz.simulate.log_bytes import InMemory
-from kafkaviz.simulate.refusals import AppendFailed
-from kafkaviz.simulate.writer import CannotLoad, Log
+from kafkaviz.simulate.writing.index_file import IndexFile
+from kafkaviz.simulate.writing.refusals import AppendFailed
+from kafkaviz.simulate.writing.writer import CannotLoad, Log
 
 NUMBER = {"int": int, "long": int, "boolean": lambda text: text == "true"}
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kafkaviz.simulate.draws import (
+from kafkaviz.simulate.sending.draws import (
     CELLS,
     EXPONENTIAL,
     LOGNORMAL,

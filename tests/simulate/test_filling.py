@@ -10,7 +10,7 @@ from kafkaviz.binary import varint
 from kafkaviz.format import record
 from kafkaviz.format.batch import BATCH, CRC_START, HEADER, HEADER_BYTES, rows
 from kafkaviz.format.record import Record
-from kafkaviz.simulate import filling
+from kafkaviz.simulate.sending import filling
 
 # made with the classes of Kafka 4.3.1
 ABORT = bytes.fromhex(

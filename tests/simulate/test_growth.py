@@ -2,11 +2,11 @@
 
 import pytest
 
-from kafkaviz.simulate import growth
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.growth import Append, Truncate, What
-from kafkaviz.simulate.roll import Cause
-from kafkaviz.simulate.writer import CannotLoad
+from kafkaviz.simulate.lessons import growth
+from kafkaviz.simulate.lessons.growth import Append, Truncate, What
+from kafkaviz.simulate.writing.roll import Cause
+from kafkaviz.simulate.writing.writer import CannotLoad
 
 
 def of_kind(found: growth.Growth, what: What) -> list[growth.Step]:

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from kafkaviz.simulate import index_keys, practice
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.incoming import INCOMING
-from kafkaviz.simulate.index_keys import WORKLOADS, entry_rows, made_keys
-from kafkaviz.simulate.writer import Log
+from kafkaviz.simulate.lessons import index_keys, practice
+from kafkaviz.simulate.lessons.index_keys import WORKLOADS, entry_rows, made_keys
+from kafkaviz.simulate.writing.writer import Log
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_the_article_has_its_five_entries():
 
 @pytest.mark.parametrize("interval_bytes", [0, 999, 1000, 4096])
 def test_the_entries_are_those_of_the_writer(interval_bytes):
-    """simulate.writer writes an entry of the same batches, keys and times; and so has a practice log them."""
+    """simulate.writing.writer writes an entry of the same batches, keys and times; and so has a practice log them."""
     batches = np.zeros(2000, practice.ROW)
     random = np.random.default_rng(5)
     batches["size_bytes"], batches["record_count"] = random.integers(70, 9000, 2000), random.integers(1, 9, 2000)

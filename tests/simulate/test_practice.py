@@ -9,7 +9,7 @@ from kafkaviz.format import batch_records
 from kafkaviz.format.walk import walk
 from kafkaviz.search.lookup import by_offset, by_timestamp
 from kafkaviz.search.profile import profile
-from kafkaviz.simulate import practice
+from kafkaviz.simulate.lessons import practice
 
 SMALL = (practice.five, practice.twenty)
 

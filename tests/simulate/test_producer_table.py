@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from kafkaviz.format.walk import walk
-from kafkaviz.simulate.producer_table import ProducerTable
 from kafkaviz.simulate.stored import reader
+from kafkaviz.simulate.writing.producer_table import ProducerTable
 
 
 def recorded(path: Path) -> list[dict]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.simulate.config import IndexConfig, profile
-from kafkaviz.simulate.recovery import Recovered, recover
+from kafkaviz.simulate.recovering.recovery import Recovered, recover
 
 DATA = Path(__file__).parents[1] / "data"
 STEM = "<DIR>/t-0/{:020d}"

@@ -12,11 +12,11 @@ from kafkaviz.analyse.restart import stored
 from kafkaviz.log.archive import opened
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.settings import Settings, open_settings
-from kafkaviz.simulate import replaying
 from kafkaviz.simulate.config import IndexConfig, log_config, profile
 from kafkaviz.simulate.log_bytes import InMemory
 from kafkaviz.simulate.stored import StoredLog
-from kafkaviz.simulate.writer import Log
+from kafkaviz.simulate.whole import replaying
+from kafkaviz.simulate.writing.writer import Log
 
 KINDS = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
 ANY_SIZE = 2**31 - 1  # a snapshot of the metadata log may be larger than max.message.bytes

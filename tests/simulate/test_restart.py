@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.simulate.config import IndexConfig, profile
-from kafkaviz.simulate.loading import Loading
-from kafkaviz.simulate.own_files import OwnFiles, own_steps
+from kafkaviz.simulate.starting.loading import Loading
+from kafkaviz.simulate.starting.own_files import OwnFiles, own_steps
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, Step
 from kafkaviz.simulate.stored import StoredLog, in_memory
 

@@ -15,10 +15,10 @@ import kafkaviz as kv
 from kafkaviz.format import names, offset_index, time_index
 from kafkaviz.log import archive
 from kafkaviz.simulate.log_bytes import InMemory
-from kafkaviz.simulate.replaying import chunks
-from kafkaviz.simulate.simulation import Run, of_workload, opened
-from kafkaviz.simulate.workload import PRESETS, load
-from kafkaviz.simulate.writer import Log
+from kafkaviz.simulate.sending.workload import PRESETS, load
+from kafkaviz.simulate.whole.replaying import chunks
+from kafkaviz.simulate.whole.simulation import Run, of_workload, opened
+from kafkaviz.simulate.writing.writer import Log
 
 SHORT = """
 topic = "short"
@@ -220,7 +220,7 @@ def test_nothing_is_written_over_files(short, tmp_path):
 
 def test_the_library_has_it_by_the_name_of_its_package():
     """Whichever of the two is imported first."""
-    for first in ("import kafkaviz.simulate.roll", "kv.simulate", "from kafkaviz import simulate"):
+    for first in ("import kafkaviz.simulate.writing.roll", "kv.simulate", "from kafkaviz import simulate"):
         code = f"import kafkaviz as kv; {first}; assert callable(kv.simulate); print(len(kv.simulate('strimzi').segments))"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         assert done.stdout == "5\n", done.stderr

@@ -15,14 +15,14 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.format import batch, batch_records, control, record
 from kafkaviz.format.batch import BATCH, CRC_START, HEADER, HEADER_BYTES
 from kafkaviz.format.batch_records import BatchRecord
-from kafkaviz.simulate import laying, streams
 from kafkaviz.simulate.config import LogConfig, log_config, profile
-from kafkaviz.simulate.draws import UNIFORM, Spread
 from kafkaviz.simulate.incoming import ABORT, COMMIT, INCOMING, NO_MARKER
-from kafkaviz.simulate.roll import Cause
-from kafkaviz.simulate.traffic import Astray, Bursts, Header, Keys, Phase, Transactions
-from kafkaviz.simulate.workload import PRESETS, Workload, preset
-from kafkaviz.simulate.writer import Log
+from kafkaviz.simulate.sending import laying, streams
+from kafkaviz.simulate.sending.draws import UNIFORM, Spread
+from kafkaviz.simulate.sending.traffic import Astray, Bursts, Header, Keys, Phase, Transactions
+from kafkaviz.simulate.sending.workload import PRESETS, Workload, preset
+from kafkaviz.simulate.writing.roll import Cause
+from kafkaviz.simulate.writing.writer import Log
 from tests.simulate.test_workload import WORKLOADS
 
 START_MS = Workload.start_ms

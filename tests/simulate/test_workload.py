@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.simulate import traffic
-from kafkaviz.simulate.draws import CONSTANT, EXPONENTIAL, LOGNORMAL, UNIFORM, Spread
-from kafkaviz.simulate.traffic import Astray, Bursts, Header, Keys, Phase, Transactions
-from kafkaviz.simulate.workload import FILE_BYTES, PRESETS, Workload, load, preset, preset_text, presets, to_toml
+from kafkaviz.simulate.sending import traffic
+from kafkaviz.simulate.sending.draws import CONSTANT, EXPONENTIAL, LOGNORMAL, UNIFORM, Spread
+from kafkaviz.simulate.sending.traffic import Astray, Bursts, Header, Keys, Phase, Transactions
+from kafkaviz.simulate.sending.workload import FILE_BYTES, PRESETS, Workload, load, preset, preset_text, presets, to_toml
 
 HEAD = 'topic = "orders"\nstart = 2026-03-01T08:00:00Z\n'
 PHASE = "[[phase]]\nduration = \"10s\"\nrecords_per_s = 500\n"
@@ -93,7 +93,7 @@ def test_a_workload_reads_back_from_its_own_text(workload):
 
 def test_the_example_at_the_top_of_the_module_is_read():
     """As it stands there."""
-    text = re.search(r"\n\n((?:    .*\n|\n)+)", __import__("kafkaviz.simulate.workload", fromlist=["x"]).__doc__)[1]
+    text = re.search(r"\n\n((?:    .*\n|\n)+)", __import__("kafkaviz.simulate.sending.workload", fromlist=["x"]).__doc__)[1]
     workload = load(text)
     assert [(phase.duration_ms, phase.silence_ms) for phase in workload.phases] == [(10_000, None), (None, 691_200_000)]
     assert workload.phases[0].value_bytes == Spread(LOGNORMAL, 200)
@@ -214,7 +214,7 @@ def test_every_preset_file_is_listed():
     """And nothing else."""
     from importlib import resources
 
-    files = {file.name for file in (resources.files("kafkaviz.simulate") / "presets").iterdir()}
+    files = {file.name for file in (resources.files("kafkaviz.simulate.sending") / "presets").iterdir()}
     assert files == {f"{name}.toml" for name in PRESETS}
     assert list(presets()) == list(PRESETS)
     with pytest.raises(KafkavizError, match='there is no preset "nothing"'):

@@ -13,8 +13,8 @@ from kafkaviz.format import offset_index, time_index
 from kafkaviz.simulate.config import LogConfig, log_config, profile
 from kafkaviz.simulate.incoming import INCOMING
 from kafkaviz.simulate.log_bytes import InMemory
-from kafkaviz.simulate.roll import Cause
-from kafkaviz.simulate.writer import CannotLoad, Log
+from kafkaviz.simulate.writing.roll import Cause
+from kafkaviz.simulate.writing.writer import CannotLoad, Log
 from tests.simulate.replay_vectors import Replay, histories, incoming
 
 V4_3, V3_9 = profile((4, 3, 1)), profile((3, 9, 0))

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.log.broker import open_broker
-from kafkaviz.simulate.workload import to_toml
+from kafkaviz.simulate.sending.workload import to_toml
 from kafkaviz.ui import cache
 from kafkaviz.ui import rolls as lab
 

@@ -24,7 +24,7 @@ from kafkaviz.format import offset_index
 from kafkaviz.log import file
 from kafkaviz.log.segment import Segment
 from kafkaviz.simulate.config import IndexConfig, profile
-from kafkaviz.simulate.recovery import recover
+from kafkaviz.simulate.recovering.recovery import recover
 from kafkaviz.units import group
 from kafkaviz.versions import NEWEST_RELEASE
 

@@ -14,10 +14,10 @@ from kafkaviz.commands.printing import output
 from kafkaviz.commands.simulating.words import segment_words
 from kafkaviz.errors import KafkavizError, failing_kindly
 from kafkaviz.format import names
-from kafkaviz.simulate.folder import OnDisk, elsewhere, refuse_taken, write
 from kafkaviz.simulate.incoming import Chunk
-from kafkaviz.simulate.simulation import Plan, Run, Simulated
 from kafkaviz.simulate.stored import StoredFile
+from kafkaviz.simulate.whole.folder import OnDisk, elsewhere, refuse_taken, write
+from kafkaviz.simulate.whole.simulation import Plan, Run, Simulated
 
 TICK_S = 0.25  # between two looks at the clock
 MS = 1000

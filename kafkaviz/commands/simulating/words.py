@@ -5,10 +5,11 @@ from pathlib import Path
 
 from kafkaviz.analyse.replayed import Replayed, compared
 from kafkaviz.analyse.segment_object import segment_object
-from kafkaviz.simulate import replaying, way_outs
-from kafkaviz.simulate.replaying import Unread
-from kafkaviz.simulate.simulation import Simulated, SimulatedSegment
-from kafkaviz.simulate.writer import Event
+from kafkaviz.simulate.starting import way_outs
+from kafkaviz.simulate.whole import replaying
+from kafkaviz.simulate.whole.replaying import Unread
+from kafkaviz.simulate.whole.simulation import Simulated, SimulatedSegment
+from kafkaviz.simulate.writing.writer import Event
 from kafkaviz.units import file_stem
 
 MOST_SHOWN = 20  # files that came out otherwise; --json has all

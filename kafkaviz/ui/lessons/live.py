@@ -22,8 +22,8 @@ from kafkaviz.figures import why_offset as why_figure
 from kafkaviz.figures.segment_tables import Chosen
 from kafkaviz.figures.stepper import Made
 from kafkaviz.search.pages import Growth, Memory, Readers
-from kafkaviz.simulate import growth as grown
-from kafkaviz.simulate import workload
+from kafkaviz.simulate.lessons import growth as grown
+from kafkaviz.simulate.sending import workload
 from kafkaviz.ui import anatomies, cache, lookups, page_caches, parts, pick, rolls, segment_parts, state
 from kafkaviz.ui.components import bytes as bytes_door
 from kafkaviz.ui.components import ruler as ruler_door
@@ -312,7 +312,7 @@ def _draw_segments(made: tuple, block: Block, key: str) -> None:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def growth_of(story: str) -> growth_figure.GrowthView:
-    """A story of simulate.growth, in words."""
+    """A story of simulate.lessons.growth, in words."""
     return growth_figure.view(GROWN[story](), f"lesson {story}")
 
 

@@ -11,8 +11,8 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.figures.stepper import Made
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.search import exercise
-from kafkaviz.simulate import index_keys
-from kafkaviz.simulate.roll import Cause
+from kafkaviz.simulate.lessons import index_keys
+from kafkaviz.simulate.writing.roll import Cause
 from kafkaviz.ui import lookups
 from kafkaviz.ui.lessons import live
 from kafkaviz.ui.lessons.grammar import Block, NoValue

@@ -13,7 +13,7 @@ from kafkaviz.log import file
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
-from kafkaviz.simulate import cluster_snapshot
+from kafkaviz.simulate.starting import cluster_snapshot
 from kafkaviz.simulate.steps import Step
 from kafkaviz.units import group
 

@@ -12,7 +12,7 @@ from kafkaviz.format import checkpoint
 from kafkaviz.format.names import BOOTSTRAP, CLEAN_SHUTDOWN, CLEANER_CHECKPOINT, META_PROPERTIES, SERVER_PROPERTIES
 from kafkaviz.log import file
 from kafkaviz.log.broker import CHECKPOINTS, OWN_FILES, Broker, Problem
-from kafkaviz.simulate import own_files
+from kafkaviz.simulate.starting import own_files
 from kafkaviz.simulate.steps import Step
 from kafkaviz.units import legible
 

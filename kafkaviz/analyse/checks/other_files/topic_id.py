@@ -10,7 +10,7 @@ from kafkaviz.format import checkpoint
 from kafkaviz.format.names import PARTITION_METADATA
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
-from kafkaviz.simulate import small_files
+from kafkaviz.simulate.starting import small_files
 
 
 def of_partition(partition: Partition, facts: Facts) -> Iterator[Finding]:

@@ -16,16 +16,17 @@ from kafkaviz import config_def, versions
 from kafkaviz.config_def import Release, Value
 from kafkaviz.errors import KafkavizError, RefusedSetting
 from kafkaviz.format import names
-from kafkaviz.simulate import broker_files, packing, replaying, streams
-from kafkaviz.simulate.broker_files import BrokerState
 from kafkaviz.simulate.config import LogConfig, Profile, log_config, profile
 from kafkaviz.simulate.incoming import Chunk
 from kafkaviz.simulate.log_bytes import InMemory, LogBytes
-from kafkaviz.simulate.refusals import AppendFailed
-from kafkaviz.simulate.roll import RollReason
+from kafkaviz.simulate.sending import streams
+from kafkaviz.simulate.sending.workload import PRESETS, Workload, load, preset
 from kafkaviz.simulate.stored import StoredFile, StoredLog
-from kafkaviz.simulate.workload import PRESETS, Workload, load, preset
-from kafkaviz.simulate.writer import CannotLoad, Event, Log
+from kafkaviz.simulate.whole import broker_files, packing, replaying
+from kafkaviz.simulate.whole.broker_files import BrokerState
+from kafkaviz.simulate.writing.refusals import AppendFailed
+from kafkaviz.simulate.writing.roll import RollReason
+from kafkaviz.simulate.writing.writer import CannotLoad, Event, Log
 from kafkaviz.units import file_stem
 
 WATERMARK_EVERY_MS = 5000  # replica.high.watermark.checkpoint.interval.ms
@@ -91,7 +92,7 @@ class Simulated:
 
     def write(self, folder: Path | str) -> Path:
         """Puts the broker directory into a folder, made if it is not there; CannotOpen for one of Kafka's or where a file would go."""
-        from kafkaviz.simulate.folder import new_files, write
+        from kafkaviz.simulate.whole.folder import new_files, write
 
         with new_files(Path(folder)) as aside:
             write(self.files, aside.path)

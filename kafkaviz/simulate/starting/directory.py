@@ -3,8 +3,8 @@
 from typing import NoReturn
 
 from kafkaviz.format import names, offset_index, time_index, txn_index
-from kafkaviz.simulate.recovery import Raised
-from kafkaviz.simulate.small_files import STORAGE
+from kafkaviz.simulate.recovering.recovery import Raised
+from kafkaviz.simulate.starting.small_files import STORAGE
 from kafkaviz.simulate.steps import Step
 from kafkaviz.simulate.stored import StoredFile, StoredLog, in_memory
 from kafkaviz.units import file_stem

@@ -16,11 +16,11 @@ from kafkaviz import versions
 from kafkaviz.format import batch, offset_index, time_index, txn_index
 from kafkaviz.format.offset_index import MOST_RELATIVE
 from kafkaviz.format.walk import Read, Walk
-from kafkaviz.simulate.batch_check import BatchCheck
 from kafkaviz.simulate.config import IndexConfig, Profile, profile
-from kafkaviz.simulate.epochs import LeaderEpochs
-from kafkaviz.simulate.transactions import OpenTransactions, TransactionFault
-from kafkaviz.simulate.wrappers import with_first_offsets
+from kafkaviz.simulate.recovering.batch_check import BatchCheck
+from kafkaviz.simulate.recovering.epochs import LeaderEpochs
+from kafkaviz.simulate.recovering.transactions import OpenTransactions, TransactionFault
+from kafkaviz.simulate.recovering.wrappers import with_first_offsets
 
 NEWEST = profile(versions.NEWEST_RELEASE)
 UNKNOWN = -1  # no timestamp yet, and the offset that goes with it

@@ -18,14 +18,25 @@ from kafkaviz import versions
 from kafkaviz.binary import codec
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import CONTROL, HEADER_BYTES, LOG_APPEND_TIME, TRANSACTIONAL
-from kafkaviz.simulate import filling, laying
 from kafkaviz.simulate.config import LogConfig, Profile
-from kafkaviz.simulate.draws import MOST, Spread, rank_table, seeded, stream, table, threshold, waits
 from kafkaviz.simulate.incoming import INCOMING, Chunk
-from kafkaviz.simulate.laying import DONE, HEADER_SPAN, NO_ROOM, PLAN, PRODUCER, STATE
-from kafkaviz.simulate.toml_fields import LONGEST_MS, duration_text
-from kafkaviz.simulate.traffic import BATCHES, BY_CHANCE, BYTES, CREATE, MOST_RECORDS, MOST_VALUE_BYTES, RANDOM, RECORDS, Header, Phase
-from kafkaviz.simulate.workload import Workload
+from kafkaviz.simulate.sending import filling, laying
+from kafkaviz.simulate.sending.draws import MOST, Spread, rank_table, seeded, stream, table, threshold, waits
+from kafkaviz.simulate.sending.laying import DONE, HEADER_SPAN, NO_ROOM, PLAN, PRODUCER, STATE
+from kafkaviz.simulate.sending.toml_fields import LONGEST_MS, duration_text
+from kafkaviz.simulate.sending.traffic import (
+    BATCHES,
+    BY_CHANCE,
+    BYTES,
+    CREATE,
+    MOST_RECORDS,
+    MOST_VALUE_BYTES,
+    RANDOM,
+    RECORDS,
+    Header,
+    Phase,
+)
+from kafkaviz.simulate.sending.workload import Workload
 
 BATCHES_PER_CHUNK = 1 << 16
 CHUNK_BYTES = 8 << 20  # and as much again as an append may go over

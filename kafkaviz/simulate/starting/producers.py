@@ -10,7 +10,7 @@ import numpy as np
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import producer_snapshot
-from kafkaviz.simulate.transactions import OpenTransactions
+from kafkaviz.simulate.recovering.transactions import OpenTransactions
 
 Open = dict[int, int]  # of each producer with an open transaction, its first offset
 Replay = Callable[[int, int, OpenTransactions], None]

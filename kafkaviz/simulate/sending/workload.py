@@ -15,7 +15,7 @@
     [[phase]]
     silence = "8d"
 
-simulate.streams makes the batches. A key that is not there has the value of the dataclass's field; presets() are files like this one.
+streams, beside this, makes the batches. A key that is not there has the value of the dataclass's field; presets() are files like this one.
 """
 
 import re
@@ -27,11 +27,11 @@ from pathlib import Path
 from kafkaviz import config_def, versions
 from kafkaviz.config_def import Release, Value
 from kafkaviz.errors import CannotOpen, KafkavizError, RefusedSetting
-from kafkaviz.simulate import toml_fields
-from kafkaviz.simulate.draws import Spread
-from kafkaviz.simulate.toml_fields import LONGEST_MS, number, quoted, shown, wrong
-from kafkaviz.simulate.traffic import MOST_RECORDS, Phase
-from kafkaviz.simulate.workload_fields import ENDS, PHASE, RATE_KEYS, WORKLOAD
+from kafkaviz.simulate.sending import toml_fields
+from kafkaviz.simulate.sending.draws import Spread
+from kafkaviz.simulate.sending.toml_fields import LONGEST_MS, number, quoted, shown, wrong
+from kafkaviz.simulate.sending.traffic import MOST_RECORDS, Phase
+from kafkaviz.simulate.sending.workload_fields import ENDS, PHASE, RATE_KEYS, WORKLOAD
 
 MOST_PHASES = 1000
 FILE_BYTES = 1 << 20  # the largest file that is read

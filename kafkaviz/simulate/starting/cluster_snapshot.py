@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch_records, names
 from kafkaviz.format.walk import walk
-from kafkaviz.simulate import way_outs
-from kafkaviz.simulate.recovery import Raised
+from kafkaviz.simulate.recovering.recovery import Raised
+from kafkaviz.simulate.starting import way_outs
 from kafkaviz.simulate.steps import Step
 from kafkaviz.simulate.stored import StoredFile, StoredLog
 

@@ -5,9 +5,9 @@ import numpy as np
 from kafkaviz.format import offset_index
 from kafkaviz.format.batch import LENGTH_END
 from kafkaviz.format.walk import Walk
-from kafkaviz.simulate import way_outs
-from kafkaviz.simulate.directory import Directory
-from kafkaviz.simulate.recovery import Raised
+from kafkaviz.simulate.recovering.recovery import Raised
+from kafkaviz.simulate.starting import way_outs
+from kafkaviz.simulate.starting.directory import Directory
 from kafkaviz.simulate.stored import StoredFile
 
 CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"

@@ -6,8 +6,8 @@ what it replaces goes, and it takes its name. Only a .swap at or above a .cleane
 
 from kafkaviz.format import offset_index
 from kafkaviz.simulate.config import IndexConfig, Profile
-from kafkaviz.simulate.directory import Directory, number
-from kafkaviz.simulate.log_end import end_of
+from kafkaviz.simulate.starting.directory import Directory, number
+from kafkaviz.simulate.starting.log_end import end_of
 from kafkaviz.simulate.stored import in_memory
 from kafkaviz.units import file_stem
 

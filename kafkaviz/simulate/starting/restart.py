@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from kafkaviz.format import names
 from kafkaviz.format.names import METADATA_TOPIC
-from kafkaviz.simulate import cluster_snapshot
 from kafkaviz.simulate.config import IndexConfig, Profile
-from kafkaviz.simulate.loading import Loading, OnRecovered
-from kafkaviz.simulate.recovery import NEWEST, Raised
+from kafkaviz.simulate.recovering.recovery import NEWEST, Raised
+from kafkaviz.simulate.starting import cluster_snapshot
+from kafkaviz.simulate.starting.loading import Loading, OnRecovered
 from kafkaviz.simulate.steps import ACTIONS, CAUSES, Step
 from kafkaviz.simulate.stored import StoredLog
 

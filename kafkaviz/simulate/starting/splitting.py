@@ -6,13 +6,13 @@ an index entry, and stay beyond. One such offset in the middle, a damaged byte, 
 
 from kafkaviz.format.offset_index import MOST_RELATIVE
 from kafkaviz.format.walk import Walk
-from kafkaviz.simulate import way_outs
 from kafkaviz.simulate.config import IndexConfig, Profile
-from kafkaviz.simulate.directory import Directory
-from kafkaviz.simulate.log_end import end_of, refuse_corrupt
-from kafkaviz.simulate.recovery import ILLEGAL_ARGUMENT, Raised, recover
+from kafkaviz.simulate.recovering.recovery import ILLEGAL_ARGUMENT, Raised, recover
+from kafkaviz.simulate.recovering.wrappers import with_first_offsets
+from kafkaviz.simulate.starting import way_outs
+from kafkaviz.simulate.starting.directory import Directory
+from kafkaviz.simulate.starting.log_end import end_of, refuse_corrupt
 from kafkaviz.simulate.stored import StoredFile
-from kafkaviz.simulate.wrappers import with_first_offsets
 from kafkaviz.units import file_stem
 
 Cut = tuple[int, int]  # (base offset, position) of a segment that a split makes

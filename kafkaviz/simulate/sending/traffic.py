@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kafkaviz.simulate.draws import Spread
+from kafkaviz.simulate.sending.draws import Spread
 
 RECORDS, BYTES, BATCHES = RATES = ("records", "bytes", "batches")
 EVEN, BY_CHANCE = ARRIVALS = ("even", "by-chance")

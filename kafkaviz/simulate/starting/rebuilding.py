@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kafkaviz.format.walk import Walk
-from kafkaviz.simulate import way_outs
 from kafkaviz.simulate.config import Profile
-from kafkaviz.simulate.directory import Directory, Failed
-from kafkaviz.simulate.log_end import CORRUPT_RECORD
-from kafkaviz.simulate.producers import ProducerState, SnapshotFiles
-from kafkaviz.simulate.recovery import INVALID_OFFSET, NEWEST, OFFSET_OVERFLOW, Raised, Recovered, recover
-from kafkaviz.simulate.splitting import split
+from kafkaviz.simulate.recovering.recovery import INVALID_OFFSET, NEWEST, OFFSET_OVERFLOW, Raised, Recovered, recover
+from kafkaviz.simulate.recovering.transactions import OpenTransactions, TransactionFault
+from kafkaviz.simulate.starting import way_outs
+from kafkaviz.simulate.starting.directory import Directory, Failed
+from kafkaviz.simulate.starting.log_end import CORRUPT_RECORD
+from kafkaviz.simulate.starting.producers import ProducerState, SnapshotFiles
+from kafkaviz.simulate.starting.splitting import split
 from kafkaviz.simulate.stored import StoredLog
-from kafkaviz.simulate.transactions import OpenTransactions, TransactionFault
 from kafkaviz.units import file_stem
 
 BEFORE_ALL = -1  # a log start below every offset: no snapshot is passed over

@@ -1,4 +1,4 @@
-"""The compiled loop behind simulate.streams: which batch comes next, when, with which records; laid where seal finds it.
+"""The compiled loop behind simulate.sending.streams: which batch comes next, when, with which records; laid where seal finds it.
 
 One turn is one batch, a data batch or the marker of a transaction:
 
@@ -10,8 +10,9 @@ import numpy as np
 
 from kafkaviz.binary.compiled import njit
 from kafkaviz.format.batch import CODEC_MASK, HEADER_BYTES, LOG_APPEND_TIME, MAGIC_2, TRANSACTIONAL
-from kafkaviz.simulate.draws import ONE_BITS, drawn, happens, stream
-from kafkaviz.simulate.filling import (
+from kafkaviz.simulate.incoming import ABORT, COMMIT, NO_MARKER
+from kafkaviz.simulate.sending.draws import ONE_BITS, drawn, happens, stream
+from kafkaviz.simulate.sending.filling import (
     MARKER_BYTES,
     NULL,
     digits,
@@ -22,7 +23,6 @@ from kafkaviz.simulate.filling import (
     put_varint,
     varint_bytes,
 )
-from kafkaviz.simulate.incoming import ABORT, COMMIT, NO_MARKER
 
 PLAN = np.dtype([  # a phase in numbers
     ("unit_ns", "f8"),  # what a record, a byte or a batch takes at the phase's rate

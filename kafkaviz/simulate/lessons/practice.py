@@ -19,7 +19,7 @@ from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END, U
 from kafkaviz.format.record import Record
 from kafkaviz.search.batches import Read
 from kafkaviz.search.served import ServedFile, ServedLog, ServedSegment
-from kafkaviz.simulate import index_keys
+from kafkaviz.simulate.lessons import index_keys
 from kafkaviz.simulate.stored import reader
 from kafkaviz.units import file_stem
 

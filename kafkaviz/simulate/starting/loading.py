@@ -12,19 +12,20 @@ from typing import NoReturn
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint, names
 from kafkaviz.format.walk import Walk
-from kafkaviz.simulate import recovery, small_files, way_outs
 from kafkaviz.simulate.config import Profile
-from kafkaviz.simulate.directory import INDEXES, Directory, Failed
-from kafkaviz.simulate.epochs import Epoch, LeaderEpochs
-from kafkaviz.simulate.index_check import distrust, unflushed
-from kafkaviz.simulate.leftovers import put_away, put_swaps_in_place
-from kafkaviz.simulate.log_end import CORRUPT_RECORD, end_of, refuse_corrupt
-from kafkaviz.simulate.producers import ProducerState, SnapshotFiles, remove_strays
-from kafkaviz.simulate.recovery import Raised, Recovered, recover
-from kafkaviz.simulate.splitting import split
+from kafkaviz.simulate.recovering import recovery
+from kafkaviz.simulate.recovering.epochs import Epoch, LeaderEpochs
+from kafkaviz.simulate.recovering.index_check import distrust, unflushed
+from kafkaviz.simulate.recovering.recovery import Raised, Recovered, recover
+from kafkaviz.simulate.recovering.transactions import OpenTransactions, TransactionFault
+from kafkaviz.simulate.starting import small_files, way_outs
+from kafkaviz.simulate.starting.directory import INDEXES, Directory, Failed
+from kafkaviz.simulate.starting.leftovers import put_away, put_swaps_in_place
+from kafkaviz.simulate.starting.log_end import CORRUPT_RECORD, end_of, refuse_corrupt
+from kafkaviz.simulate.starting.producers import ProducerState, SnapshotFiles, remove_strays
+from kafkaviz.simulate.starting.splitting import split
 from kafkaviz.simulate.steps import CAUSES, Step
 from kafkaviz.simulate.stored import StoredFile, StoredLog, in_memory
-from kafkaviz.simulate.transactions import OpenTransactions, TransactionFault
 from kafkaviz.units import file_stem
 
 OnRecovered = Callable[[str, int, Recovered], None]  # told of each recovered segment: directory, base offset

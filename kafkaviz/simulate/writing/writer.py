@@ -17,18 +17,18 @@ import numpy as np
 from kafkaviz import versions
 from kafkaviz.format import batch, batch_records, names
 from kafkaviz.format.walk import Walk
-from kafkaviz.simulate import appending, refusals
 from kafkaviz.simulate.config import LogConfig, Profile, profile
-from kafkaviz.simulate.epochs import LeaderEpochs
-from kafkaviz.simulate.loading import Loading
 from kafkaviz.simulate.log_bytes import Counted, LogBytes
-from kafkaviz.simulate.open_segment import OpenSegment, one_append
-from kafkaviz.simulate.producer_table import ProducerTable
-from kafkaviz.simulate.recovery import ILLEGAL_ARGUMENT, Raised, Recovered
-from kafkaviz.simulate.refusals import AppendFailed, Refused
-from kafkaviz.simulate.roll import RollReason
+from kafkaviz.simulate.recovering.epochs import LeaderEpochs
+from kafkaviz.simulate.recovering.recovery import ILLEGAL_ARGUMENT, Raised, Recovered
+from kafkaviz.simulate.starting.loading import Loading
 from kafkaviz.simulate.steps import Step
 from kafkaviz.simulate.stored import StoredFile, StoredLog, in_memory, reader
+from kafkaviz.simulate.writing import appending, refusals
+from kafkaviz.simulate.writing.open_segment import OpenSegment, one_append
+from kafkaviz.simulate.writing.producer_table import ProducerTable
+from kafkaviz.simulate.writing.refusals import AppendFailed, Refused
+from kafkaviz.simulate.writing.roll import RollReason
 from kafkaviz.units import file_stem
 
 NEWEST = profile(versions.NEWEST_RELEASE)

@@ -14,9 +14,9 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, batch_records, checkpoint, metadata
 from kafkaviz.format.names import BOOTSTRAP, META_PROPERTIES, METADATA_TOPIC, QUORUM_STATE
 from kafkaviz.format.walk import walk
-from kafkaviz.simulate import small_files, way_outs
 from kafkaviz.simulate.config import Profile
-from kafkaviz.simulate.recovery import Raised
+from kafkaviz.simulate.recovering.recovery import Raised
+from kafkaviz.simulate.starting import small_files, way_outs
 from kafkaviz.simulate.steps import Step
 
 RUNTIME = "java.lang.RuntimeException"

@@ -11,7 +11,7 @@ import numpy as np
 from kafkaviz.format import batch, producer_snapshot
 from kafkaviz.format.producer_snapshot import PRODUCER
 from kafkaviz.format.walk import Read
-from kafkaviz.simulate.transactions import Marker, OpenTransactions, marker
+from kafkaviz.simulate.recovering.transactions import Marker, OpenTransactions, marker
 
 NONE = -1
 LEAST_BUCKETS = 16

@@ -10,12 +10,12 @@ import numpy as np
 
 from kafkaviz.format import offset_index, time_index, txn_index
 from kafkaviz.format.walk import Walk
-from kafkaviz.simulate import appending
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.index_file import IndexFile
-from kafkaviz.simulate.recovery import Recovered
-from kafkaviz.simulate.roll import CAUSES, OFFSET_FULL, SIZE, TIME, Cause, RollReason
+from kafkaviz.simulate.recovering.recovery import Recovered
 from kafkaviz.simulate.stored import StoredFile
+from kafkaviz.simulate.writing import appending
+from kafkaviz.simulate.writing.index_file import IndexFile
+from kafkaviz.simulate.writing.roll import CAUSES, OFFSET_FULL, SIZE, TIME, Cause, RollReason
 
 UNKNOWN = -1
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from kafkaviz.config_def import Release
-from kafkaviz.simulate import appending
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.simulate.log_end import CORRUPT_RECORD
-from kafkaviz.simulate.open_segment import OpenSegment
-from kafkaviz.simulate.recovery import ILLEGAL_ARGUMENT, INVALID_OFFSET, OFFSET_OVERFLOW, Raised
+from kafkaviz.simulate.recovering.recovery import ILLEGAL_ARGUMENT, INVALID_OFFSET, OFFSET_OVERFLOW, Raised
+from kafkaviz.simulate.starting.log_end import CORRUPT_RECORD
+from kafkaviz.simulate.writing import appending
+from kafkaviz.simulate.writing.open_segment import OpenSegment
 
 BATCH_TOO_LARGE = "org.apache.kafka.common.errors.RecordTooLargeException"
 TOO_LARGE = "org.apache.kafka.common.errors.RecordBatchTooLargeException"

@@ -13,12 +13,12 @@ from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, record
 from kafkaviz.format.names import parse_file
 from kafkaviz.format.walk import Read, Walk
-from kafkaviz.simulate.batch_check import BatchCheck
 from kafkaviz.simulate.config import Profile
 from kafkaviz.simulate.incoming import INCOMING, NO_MARKER, Chunk
+from kafkaviz.simulate.recovering.batch_check import BatchCheck
+from kafkaviz.simulate.recovering.transactions import TransactionFault, marker
+from kafkaviz.simulate.recovering.wrappers import with_first_offsets
 from kafkaviz.simulate.stored import StoredFile, StoredLog, reader
-from kafkaviz.simulate.transactions import TransactionFault, marker
-from kafkaviz.simulate.wrappers import with_first_offsets
 
 PIECE_BYTES = 8 << 20
 

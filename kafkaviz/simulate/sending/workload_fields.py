@@ -1,9 +1,9 @@
-"""The keys of a workload's file: a list a table, by which simulate.workload reads and writes it."""
+"""The keys of a workload's file: a list a table, by which simulate.sending.workload reads and writes it."""
 
 from kafkaviz.binary.codec import CODECS
-from kafkaviz.simulate import toml_fields
-from kafkaviz.simulate.draws import CONSTANT, EXPONENTIAL, LOGNORMAL, MOST, UNIFORM, Spread
-from kafkaviz.simulate.toml_fields import (
+from kafkaviz.simulate.sending import toml_fields
+from kafkaviz.simulate.sending.draws import CONSTANT, EXPONENTIAL, LOGNORMAL, MOST, UNIFORM, Spread
+from kafkaviz.simulate.sending.toml_fields import (
     LONGEST_MS,
     Field,
     Kind,
@@ -18,7 +18,7 @@ from kafkaviz.simulate.toml_fields import (
     whole,
     wrong,
 )
-from kafkaviz.simulate.traffic import (
+from kafkaviz.simulate.sending.traffic import (
     ARRIVALS,
     CONTENTS,
     MOST_PRODUCERS,

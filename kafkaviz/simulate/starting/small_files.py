@@ -9,7 +9,7 @@ import re
 
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import checkpoint
-from kafkaviz.simulate.recovery import ILLEGAL_ARGUMENT, Raised
+from kafkaviz.simulate.recovering.recovery import ILLEGAL_ARGUMENT, Raised
 
 STORAGE = "org.apache.kafka.common.errors.KafkaStorageException"
 NULL_POINTER = Raised(

@@ -8,7 +8,7 @@ import numpy as np
 
 from kafkaviz.binary.compiled import njit
 from kafkaviz.format.offset_index import MOST_RELATIVE
-from kafkaviz.simulate.roll import should_roll, waited_ms
+from kafkaviz.simulate.writing.roll import should_roll, waited_ms
 
 STATE = np.dtype(
     [  # of an open segment, and of the log's end; offsets are absolute

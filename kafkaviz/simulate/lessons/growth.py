@@ -13,14 +13,14 @@ from enum import StrEnum
 import numpy as np
 
 from kafkaviz.format import batch
-from kafkaviz.simulate import practice
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.incoming import INCOMING, NO_MARKER
+from kafkaviz.simulate.lessons import practice
 from kafkaviz.simulate.log_bytes import InMemory
-from kafkaviz.simulate.open_segment import OpenSegment
-from kafkaviz.simulate.refusals import AppendFailed
-from kafkaviz.simulate.roll import RollReason
-from kafkaviz.simulate.writer import Log
+from kafkaviz.simulate.writing.open_segment import OpenSegment
+from kafkaviz.simulate.writing.refusals import AppendFailed
+from kafkaviz.simulate.writing.roll import RollReason
+from kafkaviz.simulate.writing.writer import Log
 
 PRACTICE_BATCH = ("position", "size_bytes", "base_offset", "last_offset", "max_timestamp_ms", "record_count")
 

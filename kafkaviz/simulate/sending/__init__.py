@@ -1,0 +1,1 @@
+"""What producers send: a workload read from a file, and the batches that come of it."""

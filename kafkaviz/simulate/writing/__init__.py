@@ -1,0 +1,1 @@
+"""One log as the broker writes it: appends, entries, rolls, truncations, and what it refuses."""
