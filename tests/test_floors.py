@@ -16,7 +16,7 @@ FLOORS = {
     "simulate": 5,
     "analyse": 6,
     "pipeline": 7,
-    "figures": 8,
+    "words": 8, "figures": 8,
     "ui": 9, "commands": 9, "report": 9, "reporting": 9, "__main__": 9, "__init__": 9,
 }  # fmt: skip
 TOP = 9  # app.py and pages/ too

@@ -14,10 +14,11 @@ from urllib.parse import quote, urlencode
 
 import streamlit as st
 
+from kafkaviz import words
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.ui import cache as doors
-from kafkaviz.ui import garbage, go_to, parts, pick, state
+from kafkaviz.ui import garbage, go_to, parts, pick, spoken, state
 from kafkaviz.ui.checkups import checkups
 from kafkaviz.ui.components import copy_link, keys, one_step, theme_button
 from kafkaviz.ui.pick import Place
@@ -81,6 +82,7 @@ def frame(name: str, crumbs: Drawing | None = None, tools: Drawing | None = None
     """
     st.set_page_config(f"{name} · kafkaviz", str(HERE / "art" / "mark.svg"), layout="wide", initial_sidebar_state=208)
     st.html(f"<style>{_stylesheet()}</style>")
+    spoken.keep()
     garbage.leave_out_what_stays()
     page = PAGES[name]
     place = pick.place(page.depth)
@@ -178,6 +180,7 @@ def _bar(page: Page, place: Place, crumbs: Drawing | None, tools: Drawing | None
         with st.container(key="kv_top_right", horizontal=True, horizontal_alignment="right"):
             if tools:
                 tools()
+            spoken.switch()
             copy_link(place.address)
             st.button("Go to", icon=":material/search:", type="tertiary", shortcut="k", key="kv_goto", on_click=_open, args=("goto",))
 
@@ -237,7 +240,7 @@ def _to_segment(page: Page, place: Place, base_offset: int) -> None:
 def _listen(page: Page, place: Place) -> None:
     """Keys that are no button's: ? for the list of keys, [ and ] for the segment before and after; and the browser's own Back."""
     one_step(urlencode(st.query_params.to_dict()))
-    pressed = keys("?[]" if place.segment else "?")
+    pressed = keys("?[]" if place.segment else "?", words.language())
     if pressed == "?":
         _open("keys")
     elif pressed and place.segment:

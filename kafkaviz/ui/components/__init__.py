@@ -51,12 +51,13 @@ def theme_button(paths: list[str]) -> None:
     _theme_button(key="kv_theme", data={"paths": paths}, width="content", height="content")
 
 
-def keys(listen: str) -> str | None:
+def keys(listen: str, language: str) -> str | None:
     """The key of `listen` that was pressed on the page's body, not in a field; None in every other run.
 
-    Also tells screen readers which page is the current one, and makes arrows and Enter work in the Go to dialog.
+    Also tells screen readers which page is the current one and in which language it is, and makes arrows and Enter work in Go to.
     """
-    return _keys(key="kv_listener", data={"listen": listen}, on_pressed_change=lambda: None, width="content", height="content").pressed
+    told = {"listen": listen, "language": language}
+    return _keys(key="kv_listener", data=told, on_pressed_change=lambda: None, width="content", height="content").pressed
 
 
 def focus() -> None:

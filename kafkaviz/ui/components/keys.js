@@ -16,6 +16,7 @@ export default function ({ parentElement: root, data, setTriggerValue }) {
     if (data.listen.includes(e.key)) setTriggerValue('pressed', e.key);
   };
   const mark = () => {
+    document.documentElement.lang = data.language;
     document.querySelector('.st-key-kv_nav')?.setAttribute('role', 'navigation');
     document.querySelector('.st-key-kv_nav')?.setAttribute('aria-label', 'Pages');
     document.querySelector('.st-key-kv_top')?.setAttribute('role', 'navigation');

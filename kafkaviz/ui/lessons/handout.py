@@ -11,8 +11,8 @@ from kafkaviz.ui import parts, workshop
 from kafkaviz.ui.components.print_page import print_page
 from kafkaviz.ui.lessons import live, tasks
 from kafkaviz.ui.lessons.grammar import Block, Lesson, NoValue, Step
-from kafkaviz.ui.words import say
 from kafkaviz.ui.workshop import LETTERS, At
+from kafkaviz.words import say
 
 
 def show(here: At, count: int, is_teacher: bool) -> None:

@@ -32,7 +32,7 @@ from kafkaviz.ui.components.entries import entries as entries_door
 from kafkaviz.ui.components.growth import growth as growth_door
 from kafkaviz.ui.lessons.grammar import Block, NoValue
 from kafkaviz.ui.pick import Place
-from kafkaviz.ui.words import say
+from kafkaviz.words import say
 
 GROWN = {"first": grown.first_segments, "full-time-index": grown.full_time_index}
 MB = 1_000_000

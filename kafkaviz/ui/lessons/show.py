@@ -7,15 +7,16 @@ from pathlib import Path
 
 import streamlit as st
 
+from kafkaviz import words
 from kafkaviz.errors import KafkavizError
 from kafkaviz.search import exercise as ceiling
 from kafkaviz.ui import lessons as found_lessons
-from kafkaviz.ui import parts, state, words, workshop
+from kafkaviz.ui import parts, spoken, state, workshop
 from kafkaviz.ui.frame import PAGES, frame
 from kafkaviz.ui.lessons import handout, live, tasks
 from kafkaviz.ui.lessons.grammar import Block, Fault, Lesson, NoValue, Step
-from kafkaviz.ui.words import say
 from kafkaviz.ui.workshop import LETTERS, At
+from kafkaviz.words import say
 
 WIDTHS = (0.425, 0.575)  # of text and figure
 BESIDE = (0.5, 0.5)  # of text and question, above a figure that is wide
@@ -26,10 +27,7 @@ ANSWER_PX = 340  # a text field for a number
 def main() -> None:
     """The page, or the sentence that says why there is none."""
     workshop.come_back()
-    spoken = words.language()
-    if spoken != words.ENGLISH and state.LANGUAGE not in st.query_params:
-        st.query_params[state.LANGUAGE] = spoken  # a link that is copied speaks as this page does
-    found, faults = found_lessons.lessons(spoken)
+    found, faults = found_lessons.lessons(spoken.language())
     here = workshop.at(found) if found else None
     frame("Workshop", lambda: crumbs(found, here), lambda: tools(here))
     st.html(f"<style>{_stylesheet()}</style>")
@@ -73,10 +71,7 @@ def _named(number: int, lesson: Lesson) -> str:
 
 
 def tools(here: At | None) -> None:
-    """The other language, the teacher's notes, the hand-out."""
-    for short, name in words.LANGUAGES.items():
-        if short != words.language():
-            st.button(name, type="tertiary", key=f"kv_lang_{short}", on_click=speak, args=(short,))
+    """The teacher's notes, the hand-out."""
     if here is not None:
         has_notes = bool(st.query_params.get(state.NOTES))
         icon = ":material/co_present:" if not has_notes else ":material/close:"
@@ -84,15 +79,6 @@ def tools(here: At | None) -> None:
         on_paper = bool(st.query_params.get(state.PAPER))
         label = say("workshop.lesson" if on_paper else "workshop.paper")
         st.button(label, icon=":material/print:", type="tertiary", key="kv_paper", on_click=switch, args=(state.PAPER,))
-
-
-def speak(short: str) -> None:
-    """The language from here on."""
-    st.session_state[state.SPOKEN] = short
-    if short == words.ENGLISH:
-        st.query_params.pop(state.LANGUAGE, None)
-    else:
-        st.query_params[state.LANGUAGE] = short
 
 
 def switch(name: str) -> None:

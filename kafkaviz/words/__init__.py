@@ -1,0 +1,58 @@
+"""What the app says, in its reader's language: say("workshop.next") is "Next step", or 下一步.
+
+A language is a folder beside this file, en/ or zh/: a file a page or figure, a line a text. A text may have places for values, {minutes};
+what a language lacks is said in English. Another language is another folder, and its name in LANGUAGES.
+The command line and the report speak English: only the app asks its reader, by `speak_as`.
+"""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ENGLISH = "en"
+LANGUAGES = {"en": "English", "zh": "中文"}  # by their short word in the address: as they call themselves
+_asked: list[Callable[[], str]] = []  # who knows the reader's language; nobody outside the app
+
+
+def say(key: str, /, **values: object) -> str:
+    """The text of a key, "workshop.next", in the reader's language. Raises KeyError where English has no such text."""
+    return text_in(language(), key, **values)
+
+
+def counted(key: str, number: int, /, **values: object) -> str:
+    """The same of a number of things, in its place {n}; of one thing it is the text of key_1, where the language has one."""
+    single = f"{key}_1"
+    chosen = single if number == 1 and single in catalogue(language()) else key
+    return say(chosen, **({"n": number} | values))
+
+
+def text_in(spoken: str, key: str, /, **values: object) -> str:
+    """The text of a key in a given language."""
+    found = catalogue(spoken).get(key)
+    return (catalogue(ENGLISH)[key] if found is None else found).format_map(values)
+
+
+def table(name: str) -> dict[str, str]:
+    """All texts of a file in the reader's language, by their keys without the file's name: for a figure that speaks in the browser."""
+    whole = catalogue(ENGLISH) | catalogue(language())
+    return {key.removeprefix(f"{name}."): text for key, text in whole.items() if key.startswith(f"{name}.")}
+
+
+def language() -> str:
+    """The short word of the reader's language; English where nobody asks."""
+    return _asked[-1]() if _asked else ENGLISH
+
+
+def speak_as(ask: Callable[[], str]) -> None:
+    """From here on the language is what `ask` says, each time."""
+    _asked[:] = [ask]
+
+
+@cache
+def catalogue(spoken: str) -> Mapping[str, str]:
+    """All texts of a language by their keys: the file's name, a dot, the key there."""
+    files = sorted((HERE / spoken).glob("*.toml"))
+    tables = {file.stem: tomllib.loads(file.read_text(encoding="utf-8")) for file in files}
+    return {f"{name}.{key}": text for name, texts in tables.items() for key, text in texts.items()}

@@ -1,0 +1,89 @@
+"""The catalogues: every language has every key with the same places for values, and the code asks for no key that is not there."""
+
+import re
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+from kafkaviz import words
+
+ROOT = Path(__file__).parents[2]
+OTHERS = [one for one in words.LANGUAGES if one != words.ENGLISH]
+ASKED = re.compile(r"""\b(?:say|counted)\(\s*f?["']([a-z_]+\.[^"']+)["']""")
+TABLES = re.compile(r"""\btable\(\s*["']([a-z_]+)["']\)""")
+SINGLE = "_1"  # of one thing, where a language tells one from many
+
+
+def places(text: str) -> set[str]:
+    """The names in braces."""
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
+
+
+def keys(spoken: str) -> set[str]:
+    """All keys that a language must have."""
+    return {key for key in words.catalogue(spoken) if not key.endswith(SINGLE)}
+
+
+@pytest.mark.parametrize("spoken", OTHERS)
+def test_no_key_is_missing(spoken):
+    """And none is left over from a text that is gone."""
+    assert keys(spoken) ^ keys(words.ENGLISH) == set()
+
+
+@pytest.mark.parametrize("spoken", words.LANGUAGES)
+def test_what_is_said_of_one_thing_is_said_of_many(spoken):
+    """A key that ends in _1 is never alone."""
+    assert [key for key in words.catalogue(spoken) if key.endswith(SINGLE) and key.removesuffix(SINGLE) not in keys(spoken)] == []
+
+
+@pytest.mark.parametrize("spoken", OTHERS)
+def test_the_same_values_have_a_place(spoken):
+    """A translation may turn the order, not the values."""
+    english = words.catalogue(words.ENGLISH)
+    assert [key for key in keys(spoken) if places(words.catalogue(spoken)[key]) != places(english[key])] == []
+
+
+@pytest.mark.parametrize("spoken", words.LANGUAGES)
+def test_every_text_says_something(spoken):
+    """No empty line, no blanks at the ends."""
+    assert [key for key, text in words.catalogue(spoken).items() if not text or text != text.strip()] == []
+
+
+def test_chinese_is_translated():
+    """A text without a Chinese character was forgotten, if it is more than a Kafka name, a unit or places for values."""
+    found = {key: re.sub(r"\{\w+\}", "", text) for key, text in words.catalogue("zh").items()}
+    english = words.catalogue(words.ENGLISH)
+    assert [key for key, text in found.items() if re.search(r"[a-z]{3} [a-z]{2}", text) and not re.search(r"[\u4e00-\u9fff]", text)] == []
+    assert [key for key, text in found.items() if words.catalogue("zh")[key] == english[key] and " " in text.strip()] == []
+
+
+def sources() -> list[str]:
+    """Every file of the app that may speak."""
+    rooms = [ROOT / "kafkaviz" / "ui", ROOT / "kafkaviz" / "figures", ROOT / "pages"]
+    return [file.read_text(encoding="utf-8") for file in [*(file for room in rooms for file in room.rglob("*.py")), ROOT / "app.py"]]
+
+
+def asked() -> set[str]:
+    """Every key that the code asks for by its whole name; of f"workshop.{name}" the part before the brace."""
+    return {key.partition("{")[0] for source in sources() for key in ASKED.findall(source)}
+
+
+def test_the_code_asks_for_keys_that_are_there():
+    """A key that is put together at run time must at least begin as some do."""
+    known = words.catalogue(words.ENGLISH)
+    assert len(asked()) > 30
+    assert [key for key in asked() if key not in known and not any(one.startswith(key) for one in known)] == []
+
+
+def test_values_are_put_in_and_english_stands_in():
+    """The language may be given; what it lacks is said in English."""
+    assert words.text_in("en", "workshop.lesson_named", number=3, title="Time") == "Lesson 3, Time"
+    assert words.text_in("zh", "workshop.next") == "下一步"
+    with pytest.raises(KeyError):
+        words.text_in("en", "workshop.no_such_text")
+
+
+def test_a_browser_gets_a_whole_table():
+    """A figure that speaks in the browser is given all its texts at once, by their short keys."""
+    assert words.table("workshop")["next"] == "Next step"
