@@ -1,0 +1,54 @@
+"""The list of a broker of 100 000 segments, 300 000 files, as every command begins with it, against `find` telling names and sizes."""
+
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks import row
+from kafkaviz.log.broker import open_broker
+
+PARTITIONS, SEGMENTS = 100, 1000
+SUFFIXES = (".log", ".index", ".timeindex")
+RUNS = 3
+
+
+def run() -> list[str]:
+    """One row."""
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder))
+        assert listed(folder) == PARTITIONS * SEGMENTS
+        rival_s, ours_s = best(lambda: found(folder)), best(lambda: listed(folder))
+    what = f"inventory of {PARTITIONS * SEGMENTS} segments, {PARTITIONS * SEGMENTS * len(SUFFIXES)} files, in the page cache"
+    return [row(what, f"{ours_s:.1f} s", f"`find -printf`, name, size and time, {rival_s:.1f} s", f"{rival_s / ours_s:.2f} ×")]
+
+
+def write(root: Path) -> None:
+    """Empty files: an inventory looks at names, sizes and times alone."""
+    for partition in range(PARTITIONS):
+        directory = root / f"orders-{partition}"
+        directory.mkdir()
+        for segment in range(SEGMENTS):
+            for suffix in SUFFIXES:
+                (directory / f"{segment:020}{suffix}").touch()
+
+
+def listed(folder: str) -> int:
+    """How many segments a listing of the directory has."""
+    return sum(len(partition.segments) for partition in open_broker(folder).partitions)
+
+
+def found(folder: str) -> int:
+    """How many files `find` tells of."""
+    return subprocess.run(["find", folder, "-type", "f", "-printf", "%p %s %T@\n"], capture_output=True, check=True).stdout.count(b"\n")
+
+
+def best(work: Callable[[], int]) -> float:
+    """Seconds of the quickest of some runs."""
+    times = []
+    for _ in range(RUNS):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
