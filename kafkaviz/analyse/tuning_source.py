@@ -301,7 +301,7 @@ def _roundest(low: int, high: int) -> int:
 
 def _of_workload(given: str, version: str | None, typed: dict[str, str], read_ahead_bytes: int) -> Source:
     """The log that the workload's batches become with its settings; the sweep holds its segments."""
-    workload = simulation.opened(given)
+    workload = simulation.opened(given, version, typed)
     plan = simulation.of_workload(workload, typed, None, version)
     text = version or workload.kafka_version
     is_typed = any(config_def.setting(name).name == SETTING for name in typed)

@@ -20,9 +20,10 @@ Writes a broker directory with one topic-partition into OUT, byte for byte as th
 with --crash it ends as a kill ends it. Where Kafka takes an append with an exception nothing is written, and the status is 2; what
 --live wrote before it stays. Nothing is written into a directory of Kafka's, and no file is replaced.
 
-WORKLOAD is a TOML file, or the name of one that comes along; --list tells of those. --replay TP_DIR instead appends the batches of a
-copied partition once more, with the settings that its directory tells; limits that it does not tell are inferred from its rolls. Each
-batch is an append of its own: where that was not so, or where a restart or a truncation fell in between, the indexes differ.
+WORKLOAD is a TOML file, or the name of one that comes along; --list tells of those. Its settings are judged by the release that writes.
+--replay TP_DIR instead appends the batches of a copied partition once more, with the settings that its directory tells; limits that it
+does not tell are inferred from its rolls. Each batch is an append of its own: where that was not so, or where a restart or a truncation
+fell in between, the indexes differ.
 
 --set takes a topic's name or the broker's, such as index.interval.bytes or log.index.interval.bytes. The settings are kept as
 server.properties in OUT, where other commands find them.
@@ -99,10 +100,11 @@ def _workload(args: argparse.Namespace) -> "Plan":
 
     from kafkaviz.simulate.whole import simulation
 
-    workload = simulation.opened(args.workload)
+    typed = dict(args.typed)
+    workload = simulation.opened(args.workload, args.kafka_version, typed)
     if args.live:
         workload = replace(workload, start_ms=int(time.time() * 1000))
-    return simulation.of_workload(workload, dict(args.typed), args.seed, args.kafka_version)
+    return simulation.of_workload(workload, typed, args.seed, args.kafka_version)
 
 
 def _source(args: argparse.Namespace) -> "Replayed":

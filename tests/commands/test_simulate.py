@@ -215,6 +215,40 @@ def test_what_is_refused_is_one_line(tmp_path, capsys, monkeypatch, options, wor
     assert told[0].endswith(f"; {tmp_path / 'out' / 'below'} holds what was written before") == begun == (tmp_path / "out").exists()
 
 
+SMALL = """
+[settings]
+"segment.bytes" = 16384
+[[phase]]
+batches = 30
+batches_per_s = 1
+value_bytes = 2000
+"""
+
+
+@pytest.mark.parametrize(
+    ("head", "options", "refused"),
+    [
+        ("", [], "segment.bytes: Invalid value 16384 for configuration segment.bytes: Value must be at least 1048576"),
+        ("", ["--kafka-version", "3.9.0"], ""),
+        ('kafka_version = "5.0"\n', ["--kafka-version", "3.9.0"], ""),
+        ('kafka_version = "3.9.0"\n', [], ""),
+        ('kafka_version = "3.9.0"\n', ["--kafka-version", "4.3.1"], "Value must be at least 1048576"),
+        ("", ["--set", "log.segment.bytes=1048576"], ""),
+        ("", ["--set", "segment.index.bytes=1000"], "Value must be at least 1048576"),
+    ],
+)
+def test_settings_are_judged_by_the_release_that_writes(tmp_path, capsys, head, options, refused):
+    """Not by the workload's own where another is given; nobody judges a value that another one replaces."""
+    (tmp_path / "small.toml").write_text(head + SMALL)
+    asked = ["simulate", str(tmp_path / "small.toml"), "--out", str(tmp_path / "out"), "--json", *options]
+    assert main(asked) == (2 if refused else 0)
+    told = capsys.readouterr()
+    if refused:
+        assert told.err.startswith("kafkaviz: small.toml: settings, ") and refused in told.err
+    else:
+        assert len(json.loads(told.out)["segments"]) == (1 if "--set" in options else 5)
+
+
 def test_the_help_tells_that_a_refused_append_of_live_leaves_what_was_before_it(capsys):
     """Everywhere else nothing is written."""
     with pytest.raises(SystemExit):

@@ -20,6 +20,7 @@ streams, beside this, makes the batches. A key that is not there has the value o
 
 import re
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -74,10 +75,14 @@ class Workload:
         return all(phase.fetch_batches == 1 for phase in self.phases)
 
 
-def load(source: str | Path, name: str = "workload") -> Workload:
-    """A workload of a TOML text, or of a file; KafkavizError in one line that names the file (or name) and the key."""
+def load(source: str | Path, name: str = "workload", version: str | None = None, typed: Iterable[str] = ()) -> Workload:
+    """A workload of a TOML text, or of a file; KafkavizError in one line that names the file (or name) and the key.
+
+    version: the release that is to run it, in place of its own: that one judges its settings. typed: names of settings whose values
+    somebody gives in place of the workload's, which then nobody asks about.
+    """
     if isinstance(source, Path):
-        return load(_file_text(source), source.name)
+        return load(_file_text(source), source.name, version, typed)
     try:
         table = tomllib.loads(source)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as fault:
@@ -86,9 +91,12 @@ def load(source: str | Path, name: str = "workload") -> Workload:
     if not isinstance(phases, list) or not 0 < len(phases) <= MOST_PHASES:
         raise wrong(name, f"give one to {MOST_PHASES} phases, each below a line [[phase]]")
     settings = table.pop("settings", {})
+    if version is not None:
+        versions.parse(version)  # the fault of whoever gave it, not of the file
+        table["kafka_version"] = version
     found = tuple(_phase(one, f"{name}: phase {place}") for place, one in enumerate(phases, start=1))
     workload = toml_fields.read(Workload, WORKLOAD, table, f"{name}: ", phases=found)
-    return _checked(replace(workload, settings=_settings(settings, workload, f"{name}: settings")), name)
+    return _checked(replace(workload, settings=_settings(settings, workload, f"{name}: settings", typed)), name)
 
 
 def to_toml(workload: Workload) -> str:
@@ -106,9 +114,9 @@ def presets() -> dict[str, Workload]:
     return {name: preset(name) for name in PRESETS}
 
 
-def preset(name: str) -> Workload:
-    """One of them; KafkavizError if there is none of that name."""
-    return load(preset_text(name), f"{name}.toml")
+def preset(name: str, version: str | None = None, typed: Iterable[str] = ()) -> Workload:
+    """One of them, as load reads it; KafkavizError if there is none of that name."""
+    return load(preset_text(name), f"{name}.toml", version, typed)
 
 
 def preset_text(name: str) -> str:
@@ -170,16 +178,19 @@ def _phase_lines(phase: Phase) -> list[str]:
     return found
 
 
-def _settings(table: object, workload: Workload, where: str) -> tuple[tuple[str, Value], ...]:
-    """The settings by topic name, as the release of the workload takes them."""
+def _settings(table: object, workload: Workload, where: str, typed: Iterable[str]) -> tuple[tuple[str, Value], ...]:
+    """The settings by topic name, as the release of the workload takes them, without those that were typed."""
     if not isinstance(table, dict):
         raise wrong(where, f"{shown(table)} is no table")
     try:
         release = workload.release
     except KafkavizError as fault:
         raise wrong(f"{where.rpartition(':')[0]}: kafka_version", str(fault)) from None
+    replaced = {_topic_name(name) for name in typed}
     found = []
     for name, value in table.items():
+        if _topic_name(name) in replaced:
+            continue
         if isinstance(value, (dict, list)):
             raise wrong(f"{where}, {name}", 'is no single value; write the name in quotes: "segment.bytes" = 1048576')
         try:
@@ -190,6 +201,12 @@ def _settings(table: object, workload: Workload, where: str) -> tuple[tuple[str,
             raise wrong(f"{where}, {name}", "is no setting of a topic")
         found.append(parsed)
     return tuple(dict(found).items())
+
+
+def _topic_name(name: str) -> str:
+    """The topic's setting behind a name of either kind; of an unknown name that itself."""
+    known = config_def.topic_name(name)
+    return known.name if known else name
 
 
 def _checked(workload: Workload, name: str) -> Workload:

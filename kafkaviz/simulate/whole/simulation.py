@@ -6,7 +6,7 @@ What comes out is a broker directory of one topic-partition; folder.write puts i
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
@@ -118,19 +118,20 @@ def simulate(
     the workload; RefusedSetting with Kafka's reason. seed, version: instead of the workload's. clean: whether the broker is stopped in
     the end; else it has crashed. KafkavizError where Kafka takes an append with an exception, or the log cannot be opened.
     """
-    return Run(of_workload(opened(workload), settings or {}, seed, version), InMemory()).carry_out(clean)
+    settings = settings or {}
+    return Run(of_workload(opened(workload, version, settings), settings, seed, version), InMemory()).carry_out(clean)
 
 
-def opened(workload: Workload | Path | str) -> Workload:
-    """A workload by the name of a preset, or by the path of its file."""
+def opened(workload: Workload | Path | str, version: str | None = None, typed: Iterable[str] = ()) -> Workload:
+    """A workload by the name of a preset, or by the path of its file; version, typed: as workload.load takes them."""
     if isinstance(workload, Workload):
         return workload
     if workload in PRESETS:
-        return preset(workload)
+        return preset(workload, version, typed)
     path = Path(workload)
     if isinstance(workload, str) and path.name == workload and not path.suffix and not path.exists():
         raise KafkavizError(f"{workload}: neither a file nor a workload that comes along, which are {', '.join(PRESETS)}")
-    return load(path)
+    return load(path, version=version, typed=typed)
 
 
 def of_workload(workload: Workload, settings: Mapping[str, Value], seed: int | None, version: str | None) -> Plan:
