@@ -10,13 +10,8 @@ It needs playwright (requirements-dev.txt) and Chromium. An error in the browser
 import base64
 import os
 import shutil
-import socket
-import subprocess
 import sys
 import tempfile
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,11 +21,11 @@ from urllib.parse import urlencode
 from playwright import sync_api
 from playwright.sync_api import Browser, Page
 
+from docs.browsing import chromium, serving, watch
+
 ROOT = Path(__file__).parents[1]
 OUT = Path(__file__).parent / "tour"
 WIDTH, QUALITY = 1280, 82
-ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-HARMLESS = ("_stcore/host-config", "_stcore/health")  # on a deep link Streamlit asks for these below the page's path first: 404
 SETTLE_MS, PATIENCE_MS, SPARK_PATIENCE_MS = 3000, 60_000, 180_000
 BUSY = "[data-testid=stStatusWidget], [data-testid=stSpinner], [data-testid=stSkeleton]"
 
@@ -106,11 +101,10 @@ def main(names: list[str]) -> int:
 
 def taken(browser: Browser, address: str, folder: Path, name: str) -> list[str]:
     """Takes one picture; what the console said was wrong."""
-    shot, errors = SHOTS[name], []
+    shot = SHOTS[name]
     context = browser.new_context(viewport={"width": WIDTH, "height": shot.height}, color_scheme="light", timezone_id="UTC")
     page = context.new_page()
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda told: errors.append(f"{told.text} {told.location}") if told.type == "error" else None)
+    errors = watch(page)
     choices = {"dir": folder / f"{shot.of or 'kafka-4.3.1-clean'}.tar.gz", **shot.choices}
     page.goto(f"{address}{shot.path}?{urlencode(choices)}")
     page.locator("h1").first.wait_for(timeout=PATIENCE_MS)
@@ -122,7 +116,7 @@ def taken(browser: Browser, address: str, folder: Path, name: str) -> list[str]:
     image = context.new_cdp_session(page).send("Page.captureScreenshot", {"format": "webp", "quality": QUALITY})
     (OUT / f"{name}.webp").write_bytes(base64.b64decode(image["data"]))
     context.close()
-    return [error for error in errors if not any(harmless in error for harmless in HARMLESS)]
+    return errors
 
 
 def settle(page: Page) -> None:
@@ -130,9 +124,6 @@ def settle(page: Page) -> None:
     page.wait_for_timeout(SETTLE_MS)
     page.wait_for_function("selector => !document.querySelector(selector)", arg=BUSY, timeout=PATIENCE_MS)
     page.wait_for_timeout(SETTLE_MS)
-
-
-# ---- the server and the browser
 
 
 @contextmanager
@@ -151,40 +142,9 @@ def samples() -> Iterator[Path]:
 @contextmanager
 def server(archive: Path) -> Iterator[str]:
     """The address of an app that was opened on the archive, with a cache of its own."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address, port = f"http://127.0.0.1:{free.getsockname()[1]}", free.getsockname()[1]
-    with tempfile.TemporaryDirectory() as cache:
-        environment = os.environ | {"KAFKAVIZ_CACHE": cache, "STREAMLIT_SERVER_HEADLESS": "true", "TZ": "UTC"}
-        command = [sys.executable, "-m", "kafkaviz", "app", str(archive), "--port", str(port), "--master", "local[2]"]
-        with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-            try:
-                wait_until_healthy(address)
-                yield address
-            finally:
-                process.terminate()
-
-
-def wait_until_healthy(address: str) -> None:
-    """Until the server answers; TimeoutError after two minutes."""
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):
-                return
-        except (urllib.error.URLError, ConnectionError, TimeoutError):
-            time.sleep(0.2)
-    raise TimeoutError(f"{address} did not answer")
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """The Chromium of this machine, or else what playwright brought."""
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
-        yield browser
-        browser.close()
+    os.environ["TZ"] = "UTC"
+    with tempfile.TemporaryDirectory() as cache, serving(Path(cache), str(archive)) as address:
+        yield address
 
 
 if __name__ == "__main__":

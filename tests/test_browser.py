@@ -1,31 +1,18 @@
 """The app as a person meets it: a real server, a real Chromium, clicks; any error in the console fails."""
 
 import itertools
-import os
 import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from docs.browsing import CHROMIUM, chromium, serving, watch
 from kafkaviz.log.broker import open_broker
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install -r requirements-dev.txt")
 
-ROOT = Path(__file__).parents[1]
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
-ARGUMENTS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-HARMLESS = ("_stcore/host-config", "_stcore/health")  # on a deep link Streamlit asks for these below the page's path first: 404
 PATIENCE_MS = 30_000
 SPARK_PATIENCE_MS = 180_000
 
@@ -42,42 +29,11 @@ def server(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
         yield address
 
 
-@contextmanager
-def serving(cache: Path, *arguments: str) -> Iterator[str]:
-    """The address of an app that keeps its cache in this folder. arguments: of `kafkaviz app`."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "kafkaviz", "app", *arguments, "--port", str(port), "--master", "local[2]"]
-    environment = os.environ | {"KAFKAVIZ_CACHE": str(cache), "STREAMLIT_SERVER_HEADLESS": "true"}
-    with open(cache / "server.log", "w") as log, subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log) as process:
-        address = f"http://127.0.0.1:{port}"
-        try:
-            wait_until_healthy(address)
-            yield address
-        finally:
-            process.terminate()
-
-
-def wait_until_healthy(address: str) -> None:
-    """Until the server answers; a minute is more than it ever took."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):
-                return
-        except (urllib.error.URLError, ConnectionError, TimeoutError):
-            time.sleep(0.1)
-    raise TimeoutError(f"{address} did not answer")
-
-
 @pytest.fixture(scope="module")
 def browser() -> Iterator["sync_api.Browser"]:
     """One Chromium for all journeys."""
-    with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield chromium
-        chromium.close()
+    with chromium() as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -93,17 +49,10 @@ def watched(browser: "sync_api.Browser", width: int = 1280, theme: str = "light"
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
     opened = context.new_page()
     opened.set_default_timeout(PATIENCE_MS)
-    errors: list[str] = []
-    opened.on("pageerror", lambda error: errors.append(str(error)))
-    opened.on("console", lambda message: errors.append(told(message)) if message.type == "error" else None)
+    errors = watch(opened)
     yield opened
     context.close()
-    assert [error for error in errors if not any(harmless in error for harmless in HARMLESS)] == []
-
-
-def told(message: "sync_api.ConsoleMessage") -> str:
-    """An error of the console with the address it is about."""
-    return f"{message.text} {(message.location or {}).get('url', '')}"
+    assert errors == []
 
 
 def heading(page: "sync_api.Page", text: str) -> None:

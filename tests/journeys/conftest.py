@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from docs import browsing
 from tests import test_browser
 from tests.journeys.walk import Album
 
@@ -29,7 +30,7 @@ def server(kept_in: Path) -> Iterator[str]:
 def album(kept_in: Path) -> Iterator[Album | None]:
     """Where the pictures of the steps go: the folder that JOURNEYS names; None where they are not asked for."""
     folder = os.environ.get("JOURNEYS")
-    places = [(str(test_browser.ROOT), "~/kafkaviz"), (str(kept_in), "~/.cache/kafkaviz")]
+    places = [(str(browsing.ROOT), "~/kafkaviz"), (str(kept_in), "~/.cache/kafkaviz")]
     kept = Album(Path(folder), places) if folder else None
     yield kept
     if kept:

@@ -1,0 +1,84 @@
+"""A server of the app and a Chromium before it, for the pictures of the documentation and for the tests that click."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, ConsoleMessage, Page
+
+ROOT = Path(__file__).parents[1]
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+ARGUMENTS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+HARMLESS = ("_stcore/host-config", "_stcore/health")  # on a deep link Streamlit asks for these below the page's path first: 404
+START_S = 120  # more than a server ever took
+
+
+@contextmanager
+def serving(cache: Path, *arguments: str) -> Iterator[str]:
+    """The address of an app that keeps its cache, and server.log, in this folder. arguments: of `kafkaviz app`."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "kafkaviz", "app", *arguments, "--port", str(port), "--master", "local[2]"]
+    environment = os.environ | {"KAFKAVIZ_CACHE": str(cache), "STREAMLIT_SERVER_HEADLESS": "true"}
+    with open(cache / "server.log", "w") as log, subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log) as process:
+        address = f"http://127.0.0.1:{port}"
+        try:
+            wait_until_healthy(address)
+            yield address
+        finally:
+            process.terminate()
+
+
+def wait_until_healthy(address: str) -> None:
+    """Until the server answers; TimeoutError where it does not."""
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=2):
+                return
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            time.sleep(0.1)
+    raise TimeoutError(f"{address} did not answer")
+
+
+@contextmanager
+def chromium() -> Iterator["Browser"]:
+    """The Chromium of this machine, or else what playwright brought."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+def watch(page: "Page") -> list[str]:
+    """From now on, what is wrong on a page: a list that grows with each error of its console but Streamlit's harmless ones."""
+    errors: list[str] = []
+
+    def tell(error: str) -> None:
+        if not any(harmless in error for harmless in HARMLESS):
+            errors.append(error)
+
+    page.on("pageerror", lambda error: tell(str(error)))
+    page.on("console", lambda message: tell(told(message)) if message.type == "error" else None)
+    return errors
+
+
+def told(message: "ConsoleMessage") -> str:
+    """An error of the console with the address it is about."""
+    return f"{message.text} {(message.location or {}).get('url', '')}"
