@@ -4,7 +4,7 @@ place = frame("Segment")  # the first call of a page
 segment = pick.segment(place)
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from html import escape
@@ -14,15 +14,15 @@ from urllib.parse import quote, urlencode
 
 import streamlit as st
 
-from kafkaviz import words
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.ui import cache as doors
-from kafkaviz.ui import garbage, go_to, parts, pick, spoken, state
+from kafkaviz.ui import garbage, go_to, parts, pick, spoken, state, wrote
 from kafkaviz.ui.checkups import checkups
 from kafkaviz.ui.components import copy_link, keys, one_step, theme_button
 from kafkaviz.ui.pick import Place
 from kafkaviz.units import group, legible
+from kafkaviz.words import say
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]  # the checkout, where app.py and pages/ are
@@ -65,13 +65,13 @@ PAGES = {
     "Workshop": Page("pages/workshop.py", "school", 1, 3),
 }
 
-KEYS = [  # the page that must exist, a heading, and its keys
-    (None, "Anywhere", [("K", "go to a page, topic-partition, segment or offset"), (("?", "Esc"), "open this; close it")]),
-    ("Segment", "Segment", [("[]", "segment before, segment after"), ("←→", "batch before, batch after"), ("+−", "zoom the window")]),
-    ("Lookup", "Stepper", [("←→", "one step back, forward"), (("Home", "End"), "first, last step"), (("Space",), "play or pause")]),
-    ("Explore", "Explore", [(("Ctrl", "Enter"), "run the query")]),
-    ("Workshop", "Workshop", [(("N", "B"), "next step, step before"), ("1234", "answer A, B, C, D")]),
-    (None, "Go to", [("↑↓", "entry before, entry after"), (("Enter",), "open it")]),
+KEYS = [  # the page that must exist, the word of a heading, and its keys with theirs
+    (None, "frame.anywhere", [("K", "go_to"), (("?", "Esc"), "keys")]),
+    ("Segment", "common.page_segment", [("[]", "segments"), ("←→", "batches"), ("+−", "zoom")]),
+    ("Lookup", "frame.stepper", [("←→", "step"), (("Home", "End"), "ends"), (("Space",), "play")]),
+    ("Explore", "common.page_explore", [(("Ctrl", "Enter"), "run")]),
+    ("Workshop", "common.page_workshop", [(("N", "B"), "lesson"), ("1234", "answer")]),
+    (None, "frame.go_to", [("↑↓", "entries"), (("Enter",), "open")]),
 ]
 
 
@@ -80,9 +80,9 @@ def frame(name: str, crumbs: Drawing | None = None, tools: Drawing | None = None
 
     crumbs: draws the breadcrumbs of a page that is about no directory; tools: what such a page has on the right of the bar.
     """
-    st.set_page_config(f"{name} · kafkaviz", str(HERE / "art" / "mark.svg"), layout="wide", initial_sidebar_state=208)
-    st.html(f"<style>{_stylesheet()}</style>")
     spoken.keep()
+    st.set_page_config(f"{parts.page_name(name)} · kafkaviz", str(HERE / "art" / "mark.svg"), layout="wide", initial_sidebar_state=208)
+    st.html(f"<style>{_stylesheet()}</style>")
     garbage.leave_out_what_stays()
     page = PAGES[name]
     place = pick.place(page.depth)
@@ -130,7 +130,7 @@ def _sidebar(current: str, place: Place) -> None:
 def _label(name: str, place: Place) -> str:
     """The page's name; behind Health the number of errors, once they are known."""
     errors = checkups().errors(place.listed) if name == "Health" and place.listed else 0
-    return f"{name} :red[**{group(errors)}**]" if errors else name
+    return f"{parts.page_name(name)} :red[**{group(errors)}**]" if errors else parts.page_name(name)
 
 
 def _remember(page: Page, place: Place) -> None:
@@ -156,15 +156,16 @@ def _carried(page: Page, place: Place, last: Mapping[str, str] = EMPTY) -> dict[
 
 def _foot(place: Place) -> None:
     with st.container(key="kv_foot"):
-        shown = parts.mono(parts.middle(place.directory, FOOT_CHARACTERS) or "nothing open")
-        wrote = f"Kafka {doors.looks(place.listed).text}, read only" if place.listed else "read only"
+        shown = parts.mono(parts.middle(place.directory, FOOT_CHARACTERS) or say("frame.nothing_open"))
+        by = place.listed and wrote.kafka(doors.looks(place.listed))
+        told = say("frame.wrote_read_only", wrote=by) if by else say("frame.read_only")
         st.html(
             f'<div class="kv-foot"><div title="{escape(place.directory)}">{parts.icon("folder_open", True)}{shown}</div>'
-            f'<div title="{escape(wrote)}">{parts.icon("verified", True)}<span>{escape(wrote)}</span></div></div>'
+            f'<div title="{escape(told)}">{parts.icon("verified", True)}<span>{escape(told)}</span></div></div>'
         )
         with st.container(horizontal=True, gap="xxsmall", key="kv_foot_row"):
             theme_button([page.path for page in PAGES.values()])
-            st.button("`?` Keys", type="tertiary", key="kv_keys", on_click=_open, args=("keys",))
+            st.button(f"`?` {say('frame.keys')}", type="tertiary", key="kv_keys", on_click=_open, args=("keys",))
 
 
 def _bar(page: Page, place: Place, crumbs: Drawing | None, tools: Drawing | None) -> None:
@@ -182,7 +183,8 @@ def _bar(page: Page, place: Place, crumbs: Drawing | None, tools: Drawing | None
                 tools()
             spoken.switch()
             copy_link(place.address)
-            st.button("Go to", icon=":material/search:", type="tertiary", shortcut="k", key="kv_goto", on_click=_open, args=("goto",))
+            look = {"icon": ":material/search:", "type": "tertiary", "shortcut": "k", "key": "kv_goto"}
+            st.button(say("frame.go_to"), on_click=_open, args=("goto",), **look)
 
 
 def _separator() -> None:
@@ -192,15 +194,15 @@ def _separator() -> None:
 def _directories(page: Page, place: Place) -> None:
     known = dict.fromkeys([*pick.recent(), *map(str, doors.samples())])
     room = BESIDE_CHARACTERS if page.depth > 1 and place.partition else CRUMB_CHARACTERS
-    label = parts.middle(place.directory, room) or "Open a directory"
-    chosen = _menu("dir", label, [one for one in known if one != place.directory], "Broker directory")
+    label = parts.middle(place.directory, room) or say("frame.open_a_directory")
+    chosen = _menu("dir", label, [one for one in known if one != place.directory], say("common.broker_directory"))
     if chosen:
         st.switch_page(page.script, query_params=state.address(chosen))
 
 
 def _partitions(page: Page, place: Place) -> None:
     names = [legible(one.directory) for one in place.broker.partitions]
-    chosen = _menu("tp", _short(place.partition), names, "Topic-partition")
+    chosen = _menu("tp", _short(place.partition), names, say("common.topic_partition"))
     if chosen and chosen != place.partition.directory:
         st.switch_page(page.script, query_params=state.address(place.directory, chosen))
 
@@ -213,7 +215,7 @@ def _short(partition: Partition) -> str:
 
 def _segments(page: Page, place: Place) -> None:
     names = {one.name: one.base_offset for one in _readable(place)}
-    chosen = _menu("segment", place.segment.name, list(names), "Segment", f"{place.partition.directory} ")
+    chosen = _menu("segment", place.segment.name, list(names), say("common.segment"), f"{place.partition.directory} ")
     if chosen and names[chosen] != place.segment.base_offset:
         _to_segment(page, place, names[chosen])
 
@@ -240,7 +242,7 @@ def _to_segment(page: Page, place: Place, base_offset: int) -> None:
 def _listen(page: Page, place: Place) -> None:
     """Keys that are no button's: ? for the list of keys, [ and ] for the segment before and after; and the browser's own Back."""
     one_step(urlencode(st.query_params.to_dict()))
-    pressed = keys("?[]" if place.segment else "?", words.language())
+    pressed = keys("?[]" if place.segment else "?")
     if pressed == "?":
         _open("keys")
     elif pressed and place.segment:
@@ -262,10 +264,10 @@ def _dialog(current: str, place: Place) -> None:
         return _closed()
     st.session_state[state.DIALOG] = opened, text, here
     if opened == "keys":
-        st.dialog("Keys", on_dismiss=_closed)(help_keys)()
+        st.dialog(say("frame.keys"), on_dismiss=_closed)(help_keys)()
     else:
         links = {name: (page, _carried(page, place, st.session_state.get(state.PLACE, EMPTY))) for name, page in pages().items()}
-        st.dialog("Go to", on_dismiss=_closed)(go_to.dialog)(place, text, links, current)
+        st.dialog(say("frame.go_to"), on_dismiss=_closed)(go_to.dialog)(place, text, links, current)
 
 
 def _closed() -> None:
@@ -277,6 +279,10 @@ def help_keys() -> None:
     rows = []
     for page, heading, lines in KEYS:
         if page is None or PAGES[page].exists:
-            rows.append(f'<span class="g">{heading}</span>')
-            rows += [f"<span>{''.join(f'<kbd>{key}</kbd> ' for key in keys)}</span><span>{words}</span>" for keys, words in lines]
+            rows.append(f'<span class="g">{say(heading)}</span>')
+            rows += [f"<span>{_caps(keys)}</span><span>{say(f'frame.key_{does}')}</span>" for keys, does in lines]
     st.html(f'<div class="kv-kb">{"".join(rows)}</div>')
+
+
+def _caps(keys: Iterable[str]) -> str:
+    return "".join(f"<kbd>{key}</kbd> " for key in keys)

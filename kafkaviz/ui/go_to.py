@@ -15,6 +15,7 @@ from kafkaviz.log.segment import Segment
 from kafkaviz.ui import parts, pick, state
 from kafkaviz.ui.components import focus
 from kafkaviz.ui.pick import Place
+from kafkaviz.words import say
 
 if TYPE_CHECKING:
     from kafkaviz.ui.frame import Page
@@ -39,7 +40,7 @@ def dialog(place: Place, text: str, pages: Mapping[str, tuple], current: str) ->
     pages: by name each page that exists, and the part of this address that a link to it keeps; current: the page that is open.
     """
     asked = st.text_input(
-        "Page, topic-partition, segment or offset",
+        say("go_to.field"),
         text,
         placeholder="orders-0 2247",
         live="200ms",
@@ -55,7 +56,7 @@ def dialog(place: Place, text: str, pages: Mapping[str, tuple], current: str) ->
             heading = one.heading
             _entry(number, one, pages[one.page][0], one.page == current)
         if heading is None:
-            st.html('<div class="kv-group">Nothing of that name is here</div>')
+            st.html(f'<div class="kv-group">{say("go_to.nothing")}</div>')
 
 
 def _entry(number: int, one: Found, page: "Page", here: bool) -> None:
@@ -74,7 +75,7 @@ def found(place: Place, asked: str, pages: Mapping[str, dict[str, str]]) -> list
     words = asked.lower().split()
     offset = state.number(words[-1]) if len(words) > 1 else None
     name = " ".join(words[:-1] if offset is not None else words)
-    hits = [Found("Pages", page, "", page, kept) for page, kept in pages.items() if name in page.lower() and offset is None]
+    hits = [_page(page, kept) for page, kept in pages.items() if offset is None and _names(page, name)]
     if place.broker is None or SEGMENT_PAGE not in pages:
         return hits
     partitions = _named(place.broker, name)
@@ -82,6 +83,15 @@ def found(place: Place, asked: str, pages: Mapping[str, dict[str, str]]) -> list
         return [*_offsets(place.directory, partitions, offset), *hits]
     listed = [*_partitions(place.directory, partitions), *_segments(place.directory, partitions[:1] if name else [])]
     return [*listed, *hits] if name else [*hits, *listed]
+
+
+def _page(page: str, kept: dict[str, str]) -> Found:
+    return Found(say("go_to.pages"), parts.page_name(page), "", page, kept)
+
+
+def _names(page: str, typed: str) -> bool:
+    """Whether that is in a page's name, in the reader's language or in English."""
+    return typed in page.lower() or typed in parts.page_name(page).lower()
 
 
 def _named(broker: Broker, name: str) -> list[Partition]:
@@ -97,14 +107,14 @@ def _offsets(directory: str, partitions: list[Partition], offset: int) -> Iterat
     for partition in [one for one in partitions if one.live and one.live[0].base_offset <= offset][:MOST]:
         segment = pick.segment_of(partition, offset)
         address = state.address(directory, partition.directory, segment.base_offset, offset)
-        yield Found("Offsets", f"Offset {units.group(offset)} in {partition.directory}", _size(segment), SEGMENT_PAGE, address)
+        words = say("go_to.offset_in", offset=units.group(offset), partition=partition.directory)
+        yield Found(say("go_to.offsets"), words, _size(segment), SEGMENT_PAGE, address)
 
 
 def _partitions(directory: str, partitions: list[Partition]) -> Iterator[Found]:
     for one in [one for one in partitions if one.segments][:MOST]:
-        yield Found(
-            "Topic-partitions", one.directory, units.size(pick.log_bytes(one)), SEGMENT_PAGE, state.address(directory, one.directory)
-        )
+        address = state.address(directory, one.directory)
+        yield Found(say("go_to.topic_partitions"), one.directory, units.size(pick.log_bytes(one)), SEGMENT_PAGE, address)
 
 
 def _segments(directory: str, partitions: list[Partition]) -> Iterator[Found]:
@@ -112,7 +122,7 @@ def _segments(directory: str, partitions: list[Partition]) -> Iterator[Found]:
     for partition in partitions:
         for segment in list(reversed(partition.live))[:MOST]:
             address = state.address(directory, partition.directory, segment.base_offset)
-            yield Found("Segments", f"{partition.directory} › {segment.name}", _size(segment), SEGMENT_PAGE, address)
+            yield Found(say("go_to.segments"), f"{partition.directory} › {segment.name}", _size(segment), SEGMENT_PAGE, address)
 
 
 def _size(segment: Segment) -> str:

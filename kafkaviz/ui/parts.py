@@ -13,6 +13,7 @@ import streamlit as st
 
 from kafkaviz.ui.components import art
 from kafkaviz.units import group, legible
+from kafkaviz.words import say
 
 MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&])")
 SEVERITIES = ("error", "warning", "info", "ok")
@@ -37,6 +38,11 @@ def middle(text: str, length: int) -> str:
     return f"{text[: length - tail - 1]}…{text[len(text) - tail :]}"
 
 
+def page_name(name: str) -> str:
+    """The name of a page, of ui/frame.py's PAGES, in the reader's language."""
+    return say(f"common.page_{name.lower().replace(' ', '_')}")
+
+
 def icon(name: str, small: bool = False) -> str:
     """A Material symbol as inline HTML."""
     return f'<span class="kv-ic{" s" if small else ""}" aria-hidden="true">{escape(name)}</span>'
@@ -44,7 +50,7 @@ def icon(name: str, small: bool = False) -> str:
 
 def severity(kind: str) -> str:
     """The mark of "error", "warning", "info" or "ok" as inline HTML: a shape of its own, not a colour alone."""
-    return f'<span class="kv-sev {kind}" role="img" aria-label="{kind}"></span>'
+    return f'<span class="kv-sev {kind}" role="img" aria-label="{say(f"common.severity_{kind}")}"></span>'
 
 
 def mono(text: str) -> str:

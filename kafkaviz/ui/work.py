@@ -8,14 +8,15 @@ import streamlit as st
 
 from kafkaviz.ui import cache, progress_words, state
 from kafkaviz.ui.cache import Listed
+from kafkaviz.words import say
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.job import Ingest
 
-AGAIN = {"failed": "Try again", "cancelled": "Start again"}
+AGAIN = {"failed": "common.try_again", "cancelled": "progress.start_again"}
 
 
-def strip(here: Listed, owed: tuple[str, str] = progress_words.OWED) -> None:
+def strip(here: Listed, owed: tuple[str, str] | None = None) -> None:
     """What the pipeline still reads, how far it is, and a way to stop it; nothing where all is known. owed: see progress_words.html."""
     ingest = cache.ingests().of(here)
     state_now = ingest.progress().state if ingest else "fresh"
@@ -25,7 +26,7 @@ def strip(here: Listed, owed: tuple[str, str] = progress_words.OWED) -> None:
         progress_strip(here, owed)
     elif state_now in AGAIN:
         with strip_of(ingest, owed):
-            st.button(AGAIN[state_now], type="tertiary", key="kv_work_again", on_click=cache.ingests().again, args=(here,))
+            st.button(say(AGAIN[state_now]), type="tertiary", key="kv_work_again", on_click=cache.ingests().again, args=(here,))
     elif ingest and here.broker.source in watched:
         # It keeps its place: what stands below must not jump away under the pointer.
         with st.container(horizontal=True, key="kv_strip_done", vertical_alignment="center"):
@@ -33,17 +34,17 @@ def strip(here: Listed, owed: tuple[str, str] = progress_words.OWED) -> None:
 
 
 @st.fragment(run_every=0.5)
-def progress_strip(here: Listed, owed: tuple[str, str]) -> None:
+def progress_strip(here: Listed, owed: tuple[str, str] | None) -> None:
     """Draws itself anew twice a second; the rest of the page once, when the ingest has ended."""
     ingest = cache.ingests().of(here)
     if ingest.progress().state not in cache.WORKING:
         st.rerun()
     with strip_of(ingest, owed):
-        st.button("Cancel", type="tertiary", key="kv_work_cancel", on_click=cache.ingests().cancel, args=(here,))
+        st.button(say("progress.cancel"), type="tertiary", key="kv_work_cancel", on_click=cache.ingests().cancel, args=(here,))
 
 
 @contextmanager
-def strip_of(ingest: "Ingest", owed: tuple[str, str]) -> Iterator[None]:
+def strip_of(ingest: "Ingest", owed: tuple[str, str] | None) -> Iterator[None]:
     """One line about the ingest, and at its end the button of the with block."""
     with st.container(horizontal=True, key="kv_strip_work", vertical_alignment="center"):
         st.html(progress_words.html(ingest.progress(), owed))

@@ -1,7 +1,8 @@
 """The parts that need JavaScript: each a Python door, with its .js and .css (and .html) beside it.
 
 A component has its own shadow root. Its script is kit.js followed by its own file, its style kit.css followed by its own: ES imports
-between files do not work there. Files are read once, when the module that registers them is imported.
+between files do not work there. What some of them share (steps) stands between. Files are read once, when the module that registers
+them is imported.
 """
 
 from collections.abc import Callable
@@ -11,16 +12,16 @@ from typing import Any
 
 import streamlit as st
 
+from kafkaviz import words
+
 HERE = Path(__file__).parent
 ART = HERE.parent / "art"
 
 
-def door(name: str) -> Callable[..., Any]:
-    """Registers a component from its files: NAME.js, and NAME.css and NAME.html where there are any."""
-    script = _text("kit.js") + _text(f"{name}.js")
-    return st.components.v2.component(
-        f"kafkaviz.{name}", html=_text(f"{name}.html"), css=_text("kit.css") + _text(f"{name}.css"), js=script
-    )
+def door(name: str, *shared: str) -> Callable[..., Any]:
+    """Registers a component from its files: NAME.js, and NAME.css and NAME.html where there are any; those of `shared` before them."""
+    script, style, markup = ("".join(_text(f"{one}.{kind}") for one in ("kit", *shared, name)) for kind in ("js", "css", "html"))
+    return st.components.v2.component(f"kafkaviz.{name}", html=markup, css=style, js=script)
 
 
 def _text(file: str) -> str:
@@ -43,20 +44,20 @@ def art(name: str, width: int, height: int, key: str = "") -> None:
 
 def copy_link(address: dict[str, str]) -> None:
     """A button that copies the address of what is shown; what the address bar leaves to a default is filled in from `address`."""
-    _copy_link(key="kv_copy_link", data={"address": address}, width="content", height="content")
+    _copy_link(key="kv_copy_link", data={"address": address, "words": words.table("frame")}, width="content", height="content")
 
 
 def theme_button(paths: list[str]) -> None:
     """Switches between light and dark, for every page of the app: Streamlit keeps the choice by the page's path."""
-    _theme_button(key="kv_theme", data={"paths": paths}, width="content", height="content")
+    _theme_button(key="kv_theme", data={"paths": paths, "words": words.table("frame")}, width="content", height="content")
 
 
-def keys(listen: str, language: str) -> str | None:
+def keys(listen: str) -> str | None:
     """The key of `listen` that was pressed on the page's body, not in a field; None in every other run.
 
     Also tells screen readers which page is the current one and in which language it is, and makes arrows and Enter work in Go to.
     """
-    told = {"listen": listen, "language": language}
+    told = {"listen": listen, "language": words.language(), "words": words.table("frame")}
     return _keys(key="kv_listener", data=told, on_pressed_change=lambda: None, width="content", height="content").pressed
 
 

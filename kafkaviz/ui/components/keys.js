@@ -18,9 +18,9 @@ export default function ({ parentElement: root, data, setTriggerValue }) {
   const mark = () => {
     document.documentElement.lang = data.language;
     document.querySelector('.st-key-kv_nav')?.setAttribute('role', 'navigation');
-    document.querySelector('.st-key-kv_nav')?.setAttribute('aria-label', 'Pages');
+    document.querySelector('.st-key-kv_nav')?.setAttribute('aria-label', data.words.pages);
     document.querySelector('.st-key-kv_top')?.setAttribute('role', 'navigation');
-    document.querySelector('.st-key-kv_top')?.setAttribute('aria-label', 'Where you are');
+    document.querySelector('.st-key-kv_top')?.setAttribute('aria-label', data.words.where);
     for (const a of document.querySelectorAll('.st-key-kv_nav a')) a.removeAttribute('aria-current');
     document.querySelector('.st-key-kv_nav_current a')?.setAttribute('aria-current', 'page');
   };

@@ -6,7 +6,7 @@ export default function ({ parentElement: root, data }) {
     for (const path of data.paths) localStorage.setItem(`stActiveTheme-${base}${path}-v2`, JSON.stringify(theme));
     location.reload();
   };
-  const button = H('button', { class: 'btn q ico', type: 'button', title: 'Light or dark', 'aria-label': 'Light or dark' }, icon(dark ? 'light_mode' : 'dark_mode'));
+  const button = H('button', { class: 'btn q ico', type: 'button', title: data.words.light_or_dark, 'aria-label': data.words.light_or_dark }, icon(dark ? 'light_mode' : 'dark_mode'));
   button.onclick = () => choose(dark ? 'Light' : 'Dark');
   root.querySelector('.btn')?.remove();
   root.append(button);
