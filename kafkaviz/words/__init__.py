@@ -36,7 +36,8 @@ def text_in(spoken: str, key: str, /, **values: object) -> str:
 
 def table(name: str) -> dict[str, str]:
     """All texts of a file in the reader's language, by their keys without the file's name: for a figure that speaks in the browser."""
-    whole = catalogue(ENGLISH) | catalogue(language())
+    english = {key: text for key, text in catalogue(ENGLISH).items() if not key.endswith("_1")}  # another language may count otherwise
+    whole = english | catalogue(language())
     return {key.removeprefix(f"{name}."): text for key, text in whole.items() if key.startswith(f"{name}.")}
 
 

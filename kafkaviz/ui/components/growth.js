@@ -1,91 +1,22 @@
-// A log that grows: Python sends every step at once, a step here costs one drawing and no server. The step stands in the address as
-// ?step=, counted from 1.
-const REST_MS = 120, HEIGHT = 426;
+// A log that grows, append by append: the .log to scale, the counter, and both indexes.
+const HEIGHT = 426;
 
 export default function ({ parentElement: root, data }) {
-  const m = root.host.__growth ??= { key: null, step: Number(new URLSearchParams(location.search).get('step') ?? 1) - 1 || 0 };
-  m.release?.(); // Streamlit calls anew on each change, without cleaning up before
-  Object.assign(m, { path: location.pathname, $: name => root.querySelector('.' + name), hover: tooltip(root) });
-  if (m.key !== data.key) take(m, data);
-  return m.release = listen(m, root.host);
+  return stepping(root, data, { build, draw, wide: m => m.$('draw') });
 }
 
-function take(m, data) {
-  const first = m.key === null;
-  stop(m);
-  Object.assign(m, { key: data.key, data, lines: data.code.map(text => H('div', { class: 'l' }, text)) });
-  m.cells = data.names.map(name => H('div', {}, H('div', { class: 'lab' }, name), H('div', { class: 'v' })));
+function build(m) {
+  const { data } = m;
+  m.lines = data.code.map(text => H('div', { class: 'l' }, text));
   m.$('code').replaceChildren(H('div', { class: 'g' }, data.code_title), ...m.lines);
-  m.$('vals').replaceChildren(...m.cells);
-  measure(m);
-  go(m, first ? m.step : 0, !first);
+  values(m, data.names);
 }
 
-function listen(m, host) {
-  const { $ } = m, jump = to => () => { stop(m); go(m, to()); };
-  $('first').onclick = jump(() => 0); $('prev').onclick = jump(() => m.step - 1);
-  $('next').onclick = jump(() => m.step + 1); $('last').onclick = jump(() => Infinity);
-  $('play').onclick = () => play(m);
-  $('speed').onchange = () => { if (m.timer) { stop(m); play(m); } };
-  label(m);
-  const sizes = new ResizeObserver(() => { const before = m.width; measure(m); if (m.width !== before) draw(m); });
-  const keys = event => onKey(event, m, host);
-  sizes.observe(host);
-  document.addEventListener('keydown', keys);
-  return () => { sizes.disconnect(); document.removeEventListener('keydown', keys); if (!host.isConnected) stop(m); };
-}
-
-function measure(m) { m.width = widthOf(m.$('draw')); }
-
-// Arrows of a slider, a list or a group of choices stay theirs; Space on a button presses that.
-function onKey(event, m, host) {
-  const path = event.composedPath(), role = node => node.getAttribute?.('role') ?? '';
-  const busy = path.some(n => /^(INPUT|SELECT|TEXTAREA)$/.test(n.tagName ?? '') || n.isContentEditable || /^(slider|listbox|option|radio|radiogroup|tab|combobox|menu|menuitem)$/.test(role(n)));
-  if (busy || event.metaKey || event.ctrlKey || event.altKey || document.querySelector('[role=dialog]')) return;
-  if (event.key === ' ' && path.some(n => /^(BUTTON|A|SUMMARY)$/.test(n.tagName ?? ''))) return;
-  const act = { ArrowRight: () => go(m, m.step + 1), ArrowLeft: () => go(m, m.step - 1), Home: () => go(m, 0), End: () => go(m, Infinity), ' ': () => play(m) }[event.key];
-  if (!act) return;
-  if (event.key !== ' ') stop(m);
-  act();
-  event.preventDefault();
-}
-
-function go(m, to, keep = true) {
-  m.step = Math.max(0, Math.min(m.data.steps.length - 1, to));
-  draw(m);
-  if (!keep) return;
-  clearTimeout(m.writing);
-  m.writing = setTimeout(() => write(m), REST_MS);
-}
-
-// The address, once the steps rest: to write it takes the browser longer than to draw a step.
-function write(m) {
-  const url = new URL(location);
-  if (!m.$('say').isConnected || url.pathname !== m.path) return;
-  url.searchParams.set('step', m.step + 1);
-  history.replaceState(history.state, '', url);
-}
-
-function stop(m) { clearInterval(m.timer); m.timer = null; label(m); }
-function label(m) { m.$('play').replaceChildren(icon(m.timer ? 'pause' : 'play_arrow'), m.timer ? 'Pause' : 'Play'); }
-
-function play(m) {
-  if (m.timer) return stop(m);
-  const last = () => m.step >= m.data.steps.length - 1;
-  if (last()) go(m, 0);
-  m.timer = setInterval(() => { go(m, m.step + 1); if (last()) stop(m); }, Number(m.$('speed').value));
-  label(m);
-}
-
-function draw(m) {
-  const { $, data } = m, step = data.steps[m.step];
-  $('say').textContent = step.text;
-  $('count').textContent = `step ${m.step + 1} of ${data.steps.length}`;
+function draw(m, step) {
+  const { $, data } = m;
   $('title').textContent = step.title;
-  $('first').disabled = $('prev').disabled = m.step === 0;
-  $('next').disabled = $('last').disabled = m.step === data.steps.length - 1;
   m.lines.forEach((line, n) => line.classList.toggle('on', step.lines.includes(n)));
-  step.values.forEach(([text, changed], n) => { m.cells[n].lastChild.textContent = text; m.cells[n].classList.toggle('ch', changed); });
+  putValues(m, step);
   $('way').replaceChildren(way(m));
   $('draw').replaceChildren(picture(m, step, data.segments[step.of]));
 }

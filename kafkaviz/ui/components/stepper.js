@@ -1,90 +1,25 @@
-// The stepper: Python sends every step of a lookup at once, a step here costs one drawing and no server. The step stands in the address
-// as ?step=, counted from 1; other components on the page hear of it by the event kv-step.
+// The stepper of a lookup: three figures, the pseudocode and its values. Other components on the page hear of each step by the event kv-step.
 const PHASES = { segment: 'Segment', time: 'Time index', offset: 'Offset index', log: 'Log headers', record: 'Record' };
-const REST_MS = 120;
 const BATCHES = 14; // drawn side by side; of a longer scan those around the read
 
 export default function ({ parentElement: root, data, setTriggerValue }) {
-  const m = root.host.__stepper ??= { key: null, step: Number(new URLSearchParams(location.search).get('step') ?? 1) - 1 || 0 };
-  m.release?.(); // Streamlit calls anew on each change, without cleaning up before
-  Object.assign(m, { path: location.pathname, $: name => root.querySelector('.' + name), ask: slot => setTriggerValue('slot', slot), hover: tooltip(root) });
-  if (m.key !== data.key) take(m, data);
-  m.data = data;
-  return m.release = listen(m, root.host);
+  return stepping(root, data, { build, draw, wide, moved, ask: slot => setTriggerValue('slot', slot) });
 }
 
-function take(m, data) {
-  const first = m.key === null;
-  stop(m);
-  Object.assign(m, { key: data.key, data, search: null, drawn: {} });
+function build(m) {
+  const { data } = m;
+  m.search = null;
   m.$('fl').hidden = !data.scans.length;
-  m.$('fx').hidden = !data.searches.length;
-  m.$('two').hidden = !data.searches.length;
-  measure(m);
+  m.$('fx').hidden = m.$('two').hidden = !data.searches.length;
   dots(m);
-  go(m, first ? m.step : 0, !first);
 }
 
-function listen(m, host) {
-  const { $ } = m, jump = to => () => { stop(m); go(m, to()); };
-  $('first').onclick = jump(() => 0); $('prev').onclick = jump(() => m.step - 1);
-  $('next').onclick = jump(() => m.step + 1); $('last').onclick = jump(() => Infinity);
-  $('play').onclick = () => play(m);
-  $('speed').onchange = () => { if (m.timer) { stop(m); play(m); } };
-  label(m);
-  const sizes = new ResizeObserver(() => { const before = m.width; measure(m); if (m.width !== before) { m.drawn = {}; draw(m); } });
-  const keys = event => onKey(event, m, host);
-  sizes.observe(host);
-  document.addEventListener('keydown', keys);
-  return () => { sizes.disconnect(); document.removeEventListener('keydown', keys); if (!host.isConnected) stop(m); };
-}
+function wide(m) { return m.$('fx').hidden ? m.$('say') : m.$('ix'); }
 
-// Once, and again when the page is resized: to ask for a width in the middle of drawing lays out the page anew.
-function measure(m) { m.width = widthOf(m.$('fx').hidden ? m.$('say') : m.$('ix')); }
-
-// Arrows of a slider, a list or a group of choices stay theirs; Space on a button presses that.
-function onKey(event, m, host) {
-  const path = event.composedPath(), within = path.includes(host);
-  const busy = path.some(n => /^(INPUT|SELECT|TEXTAREA)$/.test(n.tagName ?? '') || n.isContentEditable || /^(slider|listbox|option|radio|radiogroup|tab|combobox|menu|menuitem)$/.test(n.getAttribute?.('role') ?? ''));
-  if (busy || event.metaKey || event.ctrlKey || event.altKey || document.querySelector('[role=dialog]')) return;
-  if (event.key === ' ' && path.some(n => /^(BUTTON|A|SUMMARY)$/.test(n.tagName ?? ''))) return;
-  if (!within && path.some(n => /^(BUTTON|A)$/.test(n.tagName ?? '')) && event.key === ' ') return;
-  const act = { ArrowRight: () => go(m, m.step + 1), ArrowLeft: () => go(m, m.step - 1), Home: () => go(m, 0), End: () => go(m, Infinity), ' ': () => play(m) }[event.key];
-  if (!act) return;
-  if (event.key !== ' ') stop(m);
-  act();
-  event.preventDefault();
-}
-
-function go(m, to, keep = true) {
-  m.step = Math.max(0, Math.min(m.data.steps.length - 1, to));
-  draw(m);
-  const step = m.data.steps[m.step];
-  m.told = { key: m.key, search: step.search, probes: step.probes, over: step.over };
+function moved(m, { search, probes, over }) {
+  m.told = { key: m.key, search, probes, over };
   document.__kvStep = m.told; // for who comes later
   document.dispatchEvent(new CustomEvent('kv-step', { detail: m.told }));
-  if (!keep) return;
-  clearTimeout(m.writing);
-  m.writing = setTimeout(() => write(m), REST_MS);
-}
-
-// The address, once the steps rest: to write it takes the browser longer than to draw a step.
-function write(m) {
-  const url = new URL(location);
-  if (!m.$('say').isConnected || url.pathname !== m.path) return;
-  url.searchParams.set('step', m.step + 1);
-  history.replaceState(history.state, '', url);
-}
-
-function stop(m) { clearInterval(m.timer); m.timer = null; label(m); }
-function label(m) { m.$('play').replaceChildren(icon(m.timer ? 'pause' : 'play_arrow'), m.timer ? 'Pause' : 'Play'); }
-
-function play(m) {
-  if (m.timer) return stop(m);
-  const last = () => m.step >= m.data.steps.length - 1;
-  if (last()) go(m, 0);
-  m.timer = setInterval(() => { go(m, m.step + 1); if (last()) stop(m); }, Number(m.$('speed').value));
-  label(m);
 }
 
 // A dot a step, in groups: one a phase, and again where a phase comes again.
@@ -101,17 +36,13 @@ function dots(m) {
     const box = H('div', { class: 'dg' }, H('span', { class: 'lab' }, PHASES[phase]), H('div', { class: 'dd' }, buttons));
     return { box, from: own[0][1], to: own.at(-1)[1] };
   });
-  m.$('dots').replaceChildren(...m.groups.map(group => group.box));
+  m.$('way').replaceChildren(...m.groups.map(group => group.box));
   m.marked = -1;
 }
 
-function draw(m) {
-  const { $, data } = m, step = data.steps[m.step];
-  $('say').textContent = step.text;
-  $('count').textContent = `step ${m.step + 1} of ${data.steps.length}`;
+function draw(m, step) {
+  const { $, data } = m;
   mark(m);
-  $('first').disabled = $('prev').disabled = m.step === 0;
-  $('next').disabled = $('last').disabled = m.step === data.steps.length - 1;
   if (!data.searches.length) return;
   const search = data.searches[step.search], view = seen(step, search);
   code(m, step, search);
@@ -158,11 +89,10 @@ function code(m, step, search) {
     const line = (text, n) => H('div', { class: 'l' }, H('i', {}, String(n + 1)), H('span', {}, text)), title = text => H('div', { class: 'g' }, text);
     m.lines = { search: search.code.map(line), scan: scan.code.map((text, n) => line(text, search.code.length + n)) };
     $('code').replaceChildren(title(search.code_title), ...m.lines.search, ...(scan.code.length ? [title(scan.title)] : []), ...m.lines.scan);
-    m.cells = data.values.map(name => H('div', {}, H('div', { class: 'lab' }, name), H('div', { class: 'v' })));
-    $('vals').replaceChildren(...m.cells);
+    values(m, data.values);
   }
   for (const [part, lines] of Object.entries(m.lines)) lines.forEach((line, n) => line.classList.toggle('on', step.line?.[0] === part && step.line[1] === n));
-  step.values.forEach(([text, changed], n) => { m.cells[n].lastChild.textContent = text; m.cells[n].classList.toggle('ch', changed); });
+  putValues(m, step);
 }
 
 // ---- the index
@@ -175,7 +105,7 @@ const colour = search => search.kind === 'time' ? 'time' : 'offset';
 function clickable(m, search, box, slotAt) {
   if (search.kind !== m.data.by) return box;
   box.classList.add('pick');
-  box.addEventListener('click', event => m.ask({ key: m.key, slot: slotAt(event) }));
+  box.addEventListener('click', event => m.own.ask({ key: m.key, slot: slotAt(event) }));
   return box;
 }
 

@@ -6,13 +6,14 @@ from typing import Any
 import streamlit as st
 
 from kafkaviz.ui.components import door
+from kafkaviz.ui.components.steps import bar
 
-_stepper, _lanes = door("stepper"), door("lanes")
+_stepper, _lanes = door("stepper", "steps"), door("lanes")
 
 
 def stepper(data: dict[str, Any], on_slot: Callable[[], None], key: str = "stepper") -> None:
     """Draws what figures.stepper.message has packed; on_slot is called when a slot of the index is clicked, see `slot`."""
-    _stepper(key=key, data=data, on_slot_change=on_slot, width="stretch", height="content")
+    _stepper(key=key, data=data | bar(), on_slot_change=on_slot, width="stretch", height="content")
 
 
 def slot(of: str, key: str = "stepper") -> int | None:

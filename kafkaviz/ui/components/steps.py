@@ -1,0 +1,10 @@
+"""What the steppers share on the Python side: the words of their bar, in the reader's language."""
+
+from typing import Any
+
+from kafkaviz import words
+
+
+def bar() -> dict[str, Any]:
+    """What steps.js takes besides the steps: which language this is, and the words of the bar."""
+    return {"language": words.language(), "bar": words.table("steps")}
