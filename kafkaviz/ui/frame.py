@@ -138,9 +138,14 @@ def _remember(page: Page, place: Place) -> None:
     if page.depth > 1 and place.partition:
         pin = state.number(st.query_params.get(state.PIN)) if page is PAGES["Segment"] else None
         was = st.session_state.get(state.PLACE, {})
-        told = place.address | ({state.PIN: str(pin)} if pin is not None else {})
-        goes_on = page is not PAGES["Segment"] and place.address.items() <= was.items()  # a page that shows less of the same place
+        told = _where(place) | ({state.PIN: str(pin)} if pin is not None else {})
+        goes_on = page is not PAGES["Segment"] and _where(place).items() <= was.items()  # a page that shows less of the same place
         st.session_state[state.PLACE] = was if goes_on else told
+
+
+def _where(place: Place) -> dict[str, str]:
+    """The address without its language: a place is the same in all."""
+    return {name: value for name, value in place.address.items() if name != state.LANGUAGE}
 
 
 def _carried(page: Page, place: Place, last: Mapping[str, str] = EMPTY) -> dict[str, str]:
@@ -150,8 +155,10 @@ def _carried(page: Page, place: Place, last: Mapping[str, str] = EMPTY) -> dict[
     """
     names = (state.DIRECTORY, state.TOPIC_PARTITION, state.SEGMENT)[: page.depth]
     kept = names if page is not PAGES["Segment"] else (*names, state.PIN)
-    known = dict(last) if place.address and place.address.items() <= last.items() else place.address
-    return {name: known[name] for name in kept if name in known}
+    known = place.address
+    if known and _where(place).items() <= last.items():
+        known = known | last
+    return {name: known[name] for name in (*kept, state.LANGUAGE) if name in known}
 
 
 def _foot(place: Place) -> None:
@@ -259,7 +266,7 @@ def _open(dialog: str, text: str = "") -> None:
 
 def _dialog(current: str, place: Place) -> None:
     opened, text, since = st.session_state.get(state.DIALOG, ("", "", None))
-    here = current, place.address
+    here = current, _where(place)
     if not opened or since not in (None, here):
         return _closed()
     st.session_state[state.DIALOG] = opened, text, here

@@ -5,7 +5,7 @@ it its state, behind it `tell` writes the address. Whoever comes by a link, or g
 the control: then the address counts.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import streamlit as st
 
@@ -29,12 +29,26 @@ def adopt(name: str, labels: Mapping[str, str], default: str, other: Callable[[s
 def tell(name: str, labels: Mapping[str, str], default: str) -> str:
     """The short word that is chosen, written into the address where it is not what goes without saying."""
     chosen = _chosen(name, labels)
-    if chosen != default:
+    if chosen == default:
+        st.query_params.pop(name, None)
+    elif st.query_params.get(name) != chosen:  # each assignment is a message to the browser
         st.query_params[name] = chosen
-    elif name in st.query_params:
-        del st.query_params[name]
     st.session_state[_told(name)] = st.query_params.get(name, ""), default
     return chosen
+
+
+def choice(
+    draw: Callable, label: str, options: Iterable[str], default: str, key: str, says: Callable[[str], str] = str, **look: object
+) -> str:
+    """One of several options, which is in the address as it is while the page shows its words in the reader's language.
+
+    draw: st.segmented_control (with required=True), st.radio, st.selectbox or st.select_slider, or the same of a container; key: of the
+    control, and its name in the address; says: the words of an option; look: further arguments of draw.
+    """
+    own = {one: one for one in options}
+    adopt(key, own, default)
+    draw(label, list(own), key=key, format_func=says, **look)
+    return tell(key, own, default)
 
 
 def _chosen(name: str, labels: Mapping[str, str]) -> str:

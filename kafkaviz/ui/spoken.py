@@ -1,4 +1,7 @@
-"""The language of this session: the address's, else the one that was chosen last; and the switch to another one."""
+"""The language of this session: that of the address it began with, until its reader switches to another one.
+
+From then on the session leads and the address follows: Back and links lead to other pages, not to another language.
+"""
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -11,17 +14,13 @@ def language() -> str:
     """The short word of the language; English where no page is being drawn."""
     if get_script_run_ctx() is None:
         return words.ENGLISH
-    asked = st.query_params.get(state.LANGUAGE, "")
-    if asked in words.LANGUAGES:
-        return asked
-    chosen = st.session_state.get(state.SPOKEN, words.ENGLISH)
-    return chosen if chosen in words.LANGUAGES else words.ENGLISH
+    said = (st.session_state.get(state.SPOKEN), st.query_params.get(state.LANGUAGE))
+    return next((short for short in said if short in words.LANGUAGES), words.ENGLISH)
 
 
 def keep() -> None:
-    """Puts the language into the address, so that a link that is copied speaks as this page does."""
-    if language() != words.ENGLISH and state.LANGUAGE not in st.query_params:
-        st.query_params[state.LANGUAGE] = language()
+    """The language is that of the session from here on; and the address says so: a link that is copied speaks as this page does."""
+    speak(language())
 
 
 def switch() -> None:
@@ -32,11 +31,11 @@ def switch() -> None:
 
 
 def speak(short: str) -> None:
-    """The language from here on."""
+    """The language from here on. English goes without saying, so the address leaves it out."""
     st.session_state[state.SPOKEN] = short
     if short == words.ENGLISH:
         st.query_params.pop(state.LANGUAGE, None)
-    else:
+    elif st.query_params.get(state.LANGUAGE) != short:
         st.query_params[state.LANGUAGE] = short
 
 

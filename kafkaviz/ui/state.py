@@ -5,6 +5,7 @@ An address brings back what its reader saw: `/segment?dir=/data/kafka&tp=orders-
 
 from pathlib import Path
 
+from kafkaviz import words
 from kafkaviz.units import legible
 
 # Address parameters. A page's own choices (an order, a filter) are widgets with bind="query-params" and named here too.
@@ -65,13 +66,14 @@ OWN_TEXT = "kv_own_text"  # Rolls: the workload that somebody wrote
 ASKING = "kv_asking"  # Explore: the query that was looked at last, and its directory
 BUILT = "kv_built"  # Health: for which listings, topic-partitions and releases the indexes were built anew
 WORKSHOP = "kv_workshop"  # Workshop: the lesson, step and answers of this session, as address parameters
-SPOKEN = "kv_spoken"  # the language that was chosen last
+SPOKEN = "kv_spoken"  # the language of this session
 REMEMBERED = "kv_remembered"  # the directory this session put into the list of recent ones
 
 
 def address(directory: str | Path, topic_partition: str = "", segment: int | None = None, pin: int | None = None) -> dict[str, str]:
-    """The address parameters of a place; what is not given is left out."""
-    parts = {DIRECTORY: str(directory), TOPIC_PARTITION: topic_partition, SEGMENT: segment, PIN: pin}
+    """The address parameters of a place, and the language where it is not English; what is not given is left out."""
+    spoken = "" if words.language() == words.ENGLISH else words.language()
+    parts = {DIRECTORY: str(directory), TOPIC_PARTITION: topic_partition, SEGMENT: segment, PIN: pin, LANGUAGE: spoken}
     return {name: legible(str(value)) for name, value in parts.items() if value not in ("", None)}
 
 
