@@ -10,10 +10,10 @@ PIP := $(PYTHON_OF_VENV) -m pip install --quiet --disable-pip-version-check
 INSTALL := PYTHONWARNINGS=ignore $(if $(UV),$(UV) pip install --quiet --compile-bytecode --python $(PYTHON_OF_VENV),$(PIP))
 
 .DEFAULT_GOAL := help
-.PHONY: help run test journeys test-kafka lint lessons docs screenshots fuzz bench bench-kafka
+.PHONY: help run test journeys test-kafka lint lessons docs screenshots contact-sheet fuzz bench bench-kafka
 
 help: ## list what make can do
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(INSTALLED) ## open the app on the sample broker; BROKER=path opens another, PORT=8600 listens there, LESSONS=folder adds lessons
 	@$(PYTHON_OF_VENV) -m kafkaviz app $(if $(BROKER),"$(BROKER)") $(if $(PORT),--port "$(PORT)") $(if $(LESSONS),--lessons "$(LESSONS)")
@@ -38,6 +38,9 @@ docs: $(INSTALLED) ## write the pages of docs/ that are made from the code anew
 
 screenshots: $(INSTALLED_DEV) ## take the pictures of docs/tour.md, which needs Chromium; SHOTS="lookup rolls" takes two
 	@$(PYTHON_OF_VENV) -m docs.screenshots $(SHOTS)
+
+contact-sheet: $(INSTALLED_DEV) ## take every page, light and dark, English and Chinese, into docs/contact-sheet; PAGES="lookup rolls" takes two
+	@LOOK="$(LOOK)" $(PYTHON_OF_VENV) -m docs.contact_sheet $(PAGES)
 
 fuzz: $(INSTALLED_DEV) ## feed every reader damaged input for MINUTES=10, SEED=1; CASE=n shows one again
 	@MINUTES="$(MINUTES)" INPUTS="$(INPUTS)" SEED="$(SEED)" CASE="$(CASE)" $(PYTHON_OF_VENV) -m tests.fuzz
