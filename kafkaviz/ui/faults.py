@@ -3,6 +3,8 @@
 import os
 import stat
 from collections.abc import Sequence
+from functools import partial as given
+from functools import reduce
 from pathlib import Path
 
 import streamlit as st
@@ -11,17 +13,21 @@ from kafkaviz import units
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import Problem
 from kafkaviz.ui import cache, parts, state
+from kafkaviz.words import counted, say
 
 HOME = "app.py"
 NEARBY = 3  # buttons to directories one level down
 LISTED = 8  # problems named one by one
+WHY_NOT = {  # what the floors below say of a path that is no broker directory, and of a file: the words of it
+    "is a file": "faults.what_file",
+    "there is no meta.properties and no directory named topic-number": "faults.what_no_traces",
+}
+TOLD = {"may not be read": "faults.what_permission", "is not there": "faults.what_missing"}
 
 
 def nothing_open() -> None:
     """No directory was given, and there is no sample."""
-    with parts.empty(
-        "directory", "No broker directory open", "Give the path of a log directory, or of an archive of one. It is only read."
-    ):
+    with parts.empty("directory", say("faults.nothing_open"), say("faults.nothing_open_why")):
         _samples("secondary")
 
 
@@ -31,33 +37,32 @@ def cannot_open(fault: CannotOpen) -> None:
 
 
 def _missing(fault: CannotOpen) -> None:
-    why = "There is no file or directory of this name. It may have been moved, or its name may be mistyped."
-    _refused("missing", "error", f"{fault.path} is not there", why)
+    _refused("missing", "error", say("faults.missing", path=fault.path), say("faults.missing_why"))
 
 
 def _listed(names: list[str]) -> str:
     """A; A and B; A, B and C."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    places = dict(zip(("first", "second", "third"), names, strict=False))
+    return say(f"faults.list_{len(names)}", **places) if len(names) > 1 else names[0]
 
 
 def _not_kafka(fault: CannotOpen) -> None:
     found = [str(path) for path in fault.nearby[:NEARBY]]
-    why = f"{fault.what[:1].upper()}{fault.what[1:]}."
+    why = say(WHY_NOT[fault.what]) if fault.what in WHY_NOT else f"{fault.what[:1].upper()}{fault.what[1:]}."
     if found:
-        looks = "looks like a broker directory" if len(found) == 1 else "look like broker directories"
-        why += f" One level down, {_listed(found)} {looks}."
-    with parts.state("not_kafka", "info", f"No topic-partition found in {fault.path}", why, level=1):
+        why = counted("faults.nearby", len(found), why=why, paths=_listed(found))
+    with parts.state("not_kafka", "info", say("faults.not_kafka", path=fault.path), why, level=1):
         for place, path in enumerate(found):
             kind = "secondary" if place else "primary"
-            st.button(parts.plain(f"Open {path}"), key=f"kv_nearby_{place}", type=kind, on_click=go, args=(path,))
+            st.button(parts.plain(say("faults.open_path", path=path)), key=f"kv_nearby_{place}", type=kind, on_click=go, args=(path,))
         _again("tertiary" if found else "secondary")
         if not found:
             _samples("tertiary")
 
 
 def _no_permission(fault: CannotOpen) -> None:
-    why = f"{_owner(fault.path)} Copy it, or start kafkaviz as a user who may read it."
-    _refused("permission", "lock", f"{fault.path} may not be read", why)
+    why = say("faults.permission_why", owner=_owner(fault.path))
+    _refused("permission", "lock", say("faults.permission", path=fault.path), why)
 
 
 def _owner(path: Path) -> str:
@@ -65,27 +70,25 @@ def _owner(path: Path) -> str:
     try:
         found = os.stat(path)
     except OSError:
-        return "A directory above it does not let this user through."
+        return say("faults.owner_unknown")
     kind = "directory" if stat.S_ISDIR(found.st_mode) else "file"
-    owner = "this user" if found.st_uid == os.geteuid() else "another user"
-    return f"The {kind} belongs to {owner} and its mode is {stat.S_IMODE(found.st_mode):04o}."
+    owner = "own" if found.st_uid == os.geteuid() else "other"
+    return say(f"faults.{kind}_{owner}", mode=f"{stat.S_IMODE(found.st_mode):04o}")
 
 
 def _outside(fault: CannotOpen) -> None:
-    roots = os.environ.get(cache.ALLOW_ROOT, "").replace(os.pathsep, " or ")
-    why = f"This server opens only what lies below {roots}, links followed. Give a path there, or upload an archive."
-    with parts.state("outside", "lock", f"{fault.path} may not be opened here", why, level=1):
+    below = os.environ.get(cache.ALLOW_ROOT, "").split(os.pathsep)
+    roots = reduce(lambda first, second: say("faults.or", first=first, second=second), below)
+    with parts.state("outside", "lock", say("faults.outside", path=fault.path), say("faults.outside_why", roots=roots), level=1):
         _samples("secondary")
 
 
 def _bad_archive(fault: CannotOpen) -> None:
-    why = f"It {fault.what}. Pack the directory again, with tar or zip."
-    _refused("archive", "error", f"{fault.path.name} could not be unpacked", why)
+    _refused("archive", "error", say("faults.archive", name=fault.path.name), say("faults.archive_why", what=fault.what))
 
 
 def _unreadable(fault: CannotOpen) -> None:
-    why = f"The system says: {fault.what}. Nothing in it was changed."
-    _refused("unreadable", "error", f"{fault.path} could not be read", why)
+    _refused("unreadable", "error", say("faults.unreadable", path=fault.path), say("faults.unreadable_why", what=fault.what))
 
 
 def _refused(name: str, mark: str, finding: str, why: str) -> None:
@@ -99,30 +102,28 @@ SAYS = {"missing": _missing, "not-kafka": _not_kafka, "permission": _no_permissi
 
 
 def not_in_broker(fault: CannotOpen, directory: str) -> None:
-    """The broker directory is open, but has no such topic-partition or segment."""
-    why = "It may have been deleted since the link was made; a broker removes old segments, and a topic with all of its directories."
-    with parts.state("gone", "info", f"{fault.path} {fault.what}", why, level=1):
-        st.page_link(HOME, label="Show the broker", icon=":material/dns:", query_params=state.address(directory))
+    """The broker directory is open, but has no such topic-partition or segment; the fault, of ui/pick.py, says so in a sentence."""
+    with parts.state("gone", "info", fault.what, say("faults.gone_why"), level=1):
+        st.page_link(HOME, label=say("common.show_broker"), icon=":material/dns:", query_params=state.address(directory))
 
 
 def no_partition(directory: Path, problems: Sequence[Problem]) -> None:
     """A broker directory that shows nothing: it holds no topic-partition, or none can be read."""
     if not problems:
-        why = "There is a meta.properties, but no directory named topic-number. A broker makes one for each replica that it is given."
-        with parts.empty("partitions", f"{directory.name} holds no topic-partition", why, level=1):
+        with parts.empty("partitions", say("faults.no_partition", name=directory.name), say("faults.no_partition_why"), level=1):
             _again()
             _samples("tertiary")
         return
-    why = "Copy the directory as a user who may read it, or start kafkaviz as one. Nothing in it was changed."
-    with parts.state("nothing", "lock", f"Nothing in {directory} could be read", why, lambda: problem_table(directory, problems), level=1):
+    finding, evidence = say("faults.nothing", path=directory), given(problem_table, directory, problems)
+    with parts.state("nothing", "lock", finding, say("faults.nothing_why"), evidence, level=1):
         _again()
 
 
 def partial(shown: int, total: int, directory: Path, problems: Sequence[Problem]) -> None:
     """Some files could not be read."""
-    left_out = "One file or directory" if len(problems) == 1 else f"{units.group(len(problems))} files or directories"
-    finding = f"{units.group(shown)} of {units.group(total)} segments are shown" if shown < total else "Part of the directory is shown"
-    why = f"{left_out} could not be read; everything else is complete and the totals leave them out."
+    of = {"shown": units.group(shown), "total": units.group(total)}
+    finding = say("faults.partial", **of) if shown < total else say("faults.partial_directory")
+    why = counted("faults.partial_why", len(problems), n=units.group(len(problems)))
     with parts.state("partial", "warning", finding, why, lambda: problem_table(directory, problems)):
         _again()
 
@@ -130,12 +131,16 @@ def partial(shown: int, total: int, directory: Path, problems: Sequence[Problem]
 def problem_table(directory: Path, problems: Sequence[Problem]) -> None:
     """What could not be read, and why."""
     rows = [
-        f"<tr><td>{parts.severity('warning')}</td><td>{parts.mono(_inside(one.path, directory))}</td><td>{parts.escape(one.what)}</td></tr>"
+        f"<tr><td>{parts.severity('warning')}</td><td>{parts.mono(_inside(one.path, directory))}</td><td>{parts.escape(_told(one.what))}</td></tr>"
         for one in problems[:LISTED]
     ]
     if len(problems) > LISTED:
-        rows.append(f'<tr><td></td><td class="kv-fnt" colspan="2">and {units.group(len(problems) - LISTED)} more</td></tr>')
+        rows.append(f'<tr><td></td><td class="kv-fnt" colspan="2">{say("common.n_more", n=units.group(len(problems) - LISTED))}</td></tr>')
     parts.table("", rows)
+
+
+def _told(what: str) -> str:
+    return say(TOLD[what]) if what in TOLD else what
 
 
 def _inside(path: Path, directory: Path) -> str:
@@ -143,12 +148,12 @@ def _inside(path: Path, directory: Path) -> str:
 
 
 def _again(kind: str = "secondary") -> None:
-    st.button("Try again", key="kv_again", type=kind, on_click=cache.read_again)
+    st.button(say("common.try_again"), key="kv_again", type=kind, on_click=cache.read_again)
 
 
 def _samples(kind: str) -> None:
     if cache.samples():
-        st.button("Use a sample", key="kv_sample", type=kind, on_click=go, args=(str(cache.samples()[0]),))
+        st.button(say("faults.use_sample"), key="kv_sample", type=kind, on_click=go, args=(str(cache.samples()[0]),))
 
 
 def go(directory: str) -> None:

@@ -16,6 +16,7 @@ from kafkaviz.log.segment import Segment
 from kafkaviz.ui import cache, faults, state
 from kafkaviz.ui.cache import Listed
 from kafkaviz.units import legible
+from kafkaviz.words import say
 
 RECENT = 8  # directories that are remembered
 
@@ -61,9 +62,12 @@ def _partition(opened: Broker) -> Partition:
     asked = st.query_params.get(state.TOPIC_PARTITION)
     if asked:
         odd = (one for one in opened.partitions if one.directory != asked == legible(one.directory))
-        return next(odd, None) or opened.partition(asked)
+        found = next(odd, None) or next((one for one in opened.partitions if one.directory == asked), None)
+        if not found:
+            raise _refused("faults.no_partition_named", opened.path, asked)
+        return found
     if not opened.partitions:
-        raise CannotOpen(opened.path, "holds no topic-partition", kind="missing")
+        raise _refused("faults.no_partition", opened.path, opened.path.name)
     return max(opened.partitions, key=log_bytes)
 
 
@@ -72,9 +76,10 @@ def _segment(chosen: Partition) -> Segment:
     asked = st.query_params.get(state.SEGMENT)
     if asked is not None:
         base_offset = state.number(asked)
-        if base_offset is None:
-            raise CannotOpen(chosen.path, f"holds no segment {asked}", kind="missing")
-        return chosen.segment(base_offset)
+        found = next((one for one in chosen.segments if one.base_offset == base_offset), None)
+        if not found:
+            raise _refused("faults.no_segment_named", chosen.path, asked)
+        return found
     pin = state.number(st.query_params.get(state.PIN))
     return segment_of(chosen, pin) if pin is not None else largest(chosen)
 
@@ -88,8 +93,13 @@ def segment_of(chosen: Partition, offset: int) -> Segment:
 def largest(chosen: Partition) -> Segment:
     """The segment with the longest log; of equal ones the first. Raises CannotOpen where there is none."""
     if not chosen.segments:
-        raise CannotOpen(chosen.path, "holds no segment", kind="missing")
+        raise _refused("faults.no_segment", chosen.path)
     return max(chosen.live or chosen.segments, key=lambda segment: segment.log.size_bytes if segment.log else 0)
+
+
+def _refused(key: str, path: Path, name: str = "") -> CannotOpen:
+    """What is not there, as a whole sentence in the reader's language."""
+    return CannotOpen(path, say(key, path=path, name=name), kind="missing")
 
 
 def log_bytes(partition: Partition) -> int:
