@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from kafkaviz import units, versions
+from kafkaviz import units, versions, words
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import checkup as drawn
 from kafkaviz.log import file
@@ -17,12 +17,13 @@ from kafkaviz.ui.checkups import Checkup, checkups, is_for_spark
 from kafkaviz.ui.components.findings import findings
 from kafkaviz.ui.frame import frame
 from kafkaviz.ui.rebuilt_indexes import rebuilt_indexes
+from kafkaviz.words import say
 
 if TYPE_CHECKING:
     from kafkaviz.analyse.health import Health
 
+TRACES = "traces"  # in place of a release: what the directory's own traces say
 QUICK_S = 0.8  # a checkup that takes no longer shows no progress
-BY_TRACES = "As its traces tell"
 
 
 def release() -> str:
@@ -35,9 +36,8 @@ def release() -> str:
 
 def head(here: Listed, health: "Health | None", asked: str) -> None:
     """The title, how the broker was left, by which release that is judged, and the findings to take along."""
-    left = "A broker that was stopped cleanly." if here.broker.clean else "A broker that was not stopped cleanly, or still runs."
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
-        parts.title("Health", f"{left} Nothing here is changed by looking.", gap=0)
+        parts.title(say("common.page_health"), say(f"health.{'stopped' if here.broker.clean else 'not_stopped'}_cleanly"), gap=0)
         choose_release(health, asked)
         if health:
             downloads(here, health, asked)
@@ -47,22 +47,22 @@ def downloads(here: Listed, health: "Health", asked: str) -> None:
     """The findings as JSON, and the whole report; both are made on click."""
     name, look = units.legible(here.broker.name), {"on_click": "ignore", "icon": ":material/download:"}
     st.download_button("JSON", lambda: as_json(health), f"{name}-health.json", "application/json", type="tertiary", key="kv_json", **look)
-    look["help"] = "One file to hand on: all that is here, the inventory and the tuning; it opens without a network"
-    st.download_button("Report", lambda: as_page(here, health, asked), f"{name}-report.html", "text/html", key="kv_report", **look)
+    look |= {"help": say("health.report_help"), "key": "kv_report"}
+    st.download_button(say("health.report"), lambda: as_page(here, health, asked), f"{name}-report.html", "text/html", **look)
 
 
 def choose_release(health: "Health | None", asked: str) -> None:
     """The release whose behaviour is told: by default the one that the directory's own traces say."""
-    how = "by its traces" if health and health.version.is_decided else "the newest known"
-    traces = f"As Kafka {health.version.text}, {how}" if health and not asked else BY_TRACES
-    shown = f"As Kafka {asked}" if asked else traces
-    offered = [one for one in (traces, *(f"As Kafka {one}" for one in versions.OFFERED)) if one != shown]
-    told = health.version.because if health else "The release whose behaviour is told"
-    wanted = st.menu_button(shown, offered, key="kv_release", help=told)
+    how = "by_traces" if health and health.version.is_decided else "newest_known"
+    traces = say(f"health.{how}", release=health.version.text) if health and not asked else say("health.as_traces_tell")
+    offered = [one for one in (TRACES, *versions.OFFERED) if one != (asked or TRACES)]
+    look = {"format_func": lambda one: traces if one == TRACES else say("health.as_release", release=one), "key": "kv_release"}
+    told = health.version.because if health else say("health.release_help")
+    wanted = st.menu_button(say("health.as_release", release=asked) if asked else traces, offered, help=told, **look)
     if wanted:
         st.query_params.pop(state.RELEASE, None)
-        if wanted != traces:
-            st.query_params[state.RELEASE] = wanted.removeprefix("As Kafka ")
+        if wanted != TRACES:
+            st.query_params[state.RELEASE] = wanted
         st.rerun()
 
 
@@ -87,29 +87,30 @@ def waiting(here: Listed, asked: str) -> None:
     if checkup.over.is_set():
         st.rerun()
     share = checkup.done_bytes / checkup.total_bytes if checkup.total_bytes else 0
-    words = f"Reading {checkup.partition}" if checkup.partition else "Reading"
+    text = say("health.reading_partition", partition=checkup.partition) if checkup.partition else say("health.reading")
     done, total = units.size(checkup.done_bytes), units.size(checkup.total_bytes)
     with st.container(horizontal=True, key="kv_strip_work", vertical_alignment="center"):
         st.html(
-            f'<div class="kv-work" role="status">{parts.icon("bolt", True)}<span>{parts.escape(words)}</span>'
+            f'<div class="kv-work" role="status">{parts.icon("bolt", True)}<span>{parts.escape(text)}</span>'
             f'<div class="kv-prog"><i style="width:{100 * share:.0f}%"></i></div>'
-            f'<span class="kv-fnt">{done} of {total}, every batch and record</span></div>'
+            f'<span class="kv-fnt">{say("health.read_of", done=done, total=total)}</span></div>'
         )
-        st.button("Cancel", type="tertiary", key="kv_checkup_cancel", on_click=checkup.cancel)
+        st.button(say("health.cancel"), type="tertiary", key="kv_checkup_cancel", on_click=checkup.cancel)
 
 
 def ended(here: Listed, checkup: Checkup, asked: str) -> None:
     """The findings, or why there are none."""
-    if checkup.error:
-        with parts.state("checkup", "error", "The checkup did not end", f"{checkup.error}. Nothing was changed."):
-            st.button("Check again", key="kv_checkup_again", on_click=checkups().again, args=(here, asked))
+    if checkup.error is not None:
+        cause = say("health.own_fault", fault=checkup.error) if checkup.is_own_fault else checkup.error or say("health.was_cancelled")
+        with parts.state("checkup", "error", say("health.not_ended"), say("health.not_ended_why", error=cause)):
+            st.button(say("health.check_again"), key="kv_checkup_again", on_click=checkups().again, args=(here, asked))
         return
-    findings(_message(here.key, asked, checkup.health))
+    findings(_message(here.key, asked, words.language(), checkup.health))
     rebuilt_indexes(here, checkup.health.findings, asked or checkup.health.version.text)
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
-def _message(key: str, asked: str, _health: "Health") -> dict:
+def _message(key: str, asked: str, spoken: str, _health: "Health") -> dict:
     broker = _health.broker
     logs = {(one.directory, found.base_offset): found.log.size_bytes for one in broker.partitions for found in one.segments if found.log}
 

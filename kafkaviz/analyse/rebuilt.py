@@ -1,6 +1,6 @@
-"""What a rebuild of indexes on disk starts from: the partition, which of its segments, and the settings its log is run with."""
+"""Indexes built anew: what that starts from (the partition, which of its segments, the settings its log is run with), and what it gives."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,8 +15,8 @@ from kafkaviz.log.broker import open_broker
 from kafkaviz.log.metadata_log import Image
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings, Sourced, open_settings
-from kafkaviz.simulate.config import IndexConfig
-from kafkaviz.simulate.starting.rebuilding import Rebuilt
+from kafkaviz.simulate.config import IndexConfig, profile
+from kafkaviz.simulate.starting.rebuilding import Rebuilt, Refused, rebuild
 from kafkaviz.simulate.stored import StoredLog
 
 SETTINGS = ("index.interval.bytes", "segment.index.bytes")
@@ -36,6 +36,13 @@ class Source:
     def log(self) -> StoredLog:
         """The partition directory as plain values."""
         return stored(Log(self.partition, IndexConfig(*(int(one.value) for one in self.settings))))
+
+    def rebuilt(self, release: Release) -> Iterator[Rebuilt]:
+        """Each segment as a release recovers and closes it. Raises KafkavizError, in Kafka's words, where recovery ends in an exception."""
+        try:
+            yield from rebuild(self.log(), self.base_offsets, profile(release))
+        except Refused as refused:
+            raise KafkavizError(str(refused)) from None
 
     def roll_reasons(self, built: Sequence[Rebuilt]) -> list[str | None]:
         """Why each rebuilt segment was rolled, as infer.roll_reasons words it; None where none is seen."""

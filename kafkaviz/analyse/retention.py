@@ -12,25 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-import numpy as np
-
-from kafkaviz.analyse.checks.summary import Summary, unit_suspect
+from kafkaviz.analyse.checks.summary import Summary
 from kafkaviz.analyse.recovered import recovered
 from kafkaviz.config_def import DAY_MS, Release
-from kafkaviz.units import duration, group, moment, size
 
 NO_LIMIT, MOST_MS = -1, 2**63 - 1
 DUE = ("log-start", "size", "time")  # what the next pass deletes, by the rule that does
-HELD = {
-    "until": "too young",
-    "behind": "an older segment of the log is too young",
-    "bytes": "the log is not large enough",
-    "unlimited": "neither retention.ms nor retention.bytes is set",
-    "compacted": "the topic is compacted alone",
-    "high-watermark": "it reaches to the high watermark, or beyond",
-    "empty": "the last segment, empty: it stays",
-    "unknown": "a file that tells its newest time cannot be read",
-}
+HELD = ("until", "behind", "bytes", "unlimited", "compacted", "high-watermark", "empty", "unknown")  # what keeps a segment
 STATES = (*DUE, *HELD)
 COUNTED_BY = ("record", "entry", "unwritten", "mtime", "unknown")
 
@@ -206,9 +194,6 @@ def _state(one: Aged, limits: Limits, is_last: bool, gone_ms: int | None, blocke
     return "until" if blocked_by is None else "behind"
 
 
-# ---- in words
-
-
 def worst_first(logs: Iterable[LogRetention]) -> list[tuple[LogRetention, Kept]]:
     """All segments: what the next pass takes, what waits for an older one, what a file's time decides; of each what goes first."""
     def place(pair: tuple[LogRetention, Kept]) -> tuple:
@@ -219,85 +204,3 @@ def worst_first(logs: Iterable[LogRetention]) -> list[tuple[LogRetention, Kept]]
         ends = 1 if one.gone_ms is None else 0
         return rank, ends, one.gone_ms or 0, STATES.index(one.state), log.partition, one.aged.base_offset
     return sorted(((log, one) for log in logs for one in log.segments), key=place)
-
-
-def newest_words(one: Aged) -> str:
-    """The time that counts, and what it is of: 2026-11-21 09:29:44.123, offset 7 304."""
-    if one.timestamp_ms is None:
-        return HELD["unknown"]
-    of = {
-        "record": f"offset {group(one.offset)}" if one.offset is not None else "a record",
-        "entry": "the last time entry, not what the .log says",
-        "unwritten": "a slot of the .timeindex that was never written",
-        "mtime": "the .log was written last",
-    }[one.counted_by]
-    return f"{moment(one.timestamp_ms) if one.timestamp_ms >= 0 else one.timestamp_ms}, {of}{_unit(one)}"
-
-
-def _unit(one: Aged) -> str:
-    """A remark where the time cannot be meant in milliseconds."""
-    return "; no milliseconds, it seems" if one.counted_by == "record" and unit_suspect(np.array([one.timestamp_ms]))[0] else ""
-
-
-def reason(log: LogRetention, one: Kept) -> str:
-    """What keeps a segment, and until when, or what takes it."""
-    if one.is_due:
-        return _due_words(log, one)
-    last = log.segments[-1] is one
-    more = f"; before that once {size(one.more_bytes)} more are written" if one.more_bytes is not None and one.gone_ms is not None else ""
-    match one.state:
-        case "until":
-            return f"until {_when(one.gone_ms)}{', if nothing more is written to it' if last else ''}{more}"
-        case "behind":
-            waits = duration(one.gone_ms - one.until_ms)
-            return f"until {_when(one.gone_ms)}, {waits} longer than by itself: it waits for segment {group(one.blocked_by)}{more}"
-        case "bytes":
-            return f"until {size(one.more_bytes)} more are written"
-        case "high-watermark":
-            return f"goes once the high watermark is above it{f': too old since {_when(one.until_ms)}' if _is_old_at(log, one) else ''}"
-        case state:
-            return f"kept: {HELD[state]}"
-
-
-def _is_old_at(log: LogRetention, one: Kept) -> bool:
-    return one.until_ms is not None and log.now_ms > one.until_ms
-
-
-def _due_words(log: LogRetention, one: Kept) -> str:
-    words = {
-        "log-start": "goes: all its offsets lie below the log start offset",
-        "size": f"goes: the log is {size(log.over_bytes)} above retention.bytes",
-        "time": f"goes: too old since {_when(one.until_ms)}",
-    }[one.state]
-    last = ", after a roll" if log.segments[-1] is one else ""
-    return words + last + (", once it was copied to remote storage" if log.limits.is_tiered and one.state != "log-start" else "")
-
-
-def headline(logs: Sequence[LogRetention]) -> str:
-    """How many segments the next pass takes and how many are kept, in a sentence without a full stop; "" of no log."""
-    every = [one for log in logs for one in log.segments]
-    if not every:
-        return ""
-    due, behind = sum(one.is_due for one in every), sum(one.state == "behind" and one.gone_ms - one.until_ms > DAY_MS for one in every)
-    waits = f", and {group(behind)} wait{'s' if behind == 1 else ''} for an older one" if behind else ""
-    taken = f"would delete {group(due)} of {counted(len(every))}" if due else f"would delete none of {counted(len(every))}"
-    return f"Retention at {_when(logs[0].now_ms)}, when the broker wrote last, {taken}{waits}"
-
-
-def counted(count: int) -> str:
-    """1 segment, 96 segments."""
-    return f"{group(count)} segment{'' if count == 1 else 's'}"
-
-
-def basis(log: LogRetention) -> str:
-    """The settings a log is kept by, and where they come from."""
-    limits = log.limits
-    if not limits.deletes:
-        return f"compacted alone ({limits.policy_source})"
-    ms = "no limit" if limits.retention_ms < 0 else duration(limits.retention_ms)
-    size_limit = "no limit" if limits.retention_bytes < 0 else size(limits.retention_bytes)
-    return f"retention.ms {ms} ({limits.ms_source}), retention.bytes {size_limit} ({limits.bytes_source})"
-
-
-def _when(ms: int | None) -> str:
-    return moment(ms, fraction=False) if ms is not None and ms >= 0 else f"{ms} ms"

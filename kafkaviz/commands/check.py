@@ -116,31 +116,34 @@ def _words(health: "Health") -> Iterator[str]:
 
 def _retention(health: "Health") -> Iterator[str]:
     """What keeps the segments: how many go, by which settings, and those that go first or wait."""
-    from kafkaviz.analyse import retention
+    from kafkaviz.analyse.retention import worst_first
+    from kafkaviz.figures import retention_words
 
     logs = [log for log in health.retention if any(one.gone_ms is not None or one.is_due for one in log.segments)]
     if not logs:
         return
     yield from ("", "retention")
-    yield from _wrapped("", retention.headline(logs), "  ")
-    for basis, same in _grouped(logs, lambda log: (retention.basis(log),)).items():
+    yield from _wrapped("", retention_words.headline(logs), "  ")
+    for basis, same in _grouped(logs, lambda log: (retention_words.basis(log),)).items():
         yield from _wrapped("", f"{_count(len(same), 'log')} by {basis[0]}", "  ")
-    rows = retention.worst_first(logs)
+    rows = worst_first(logs)
     for log, one in rows[:ALIKE]:
-        what = f"{retention.newest_words(one.aged)}: {retention.reason(log, one)}"
+        what = f"{retention_words.newest(one.aged)}: {retention_words.reason(log, one)}"
         yield from _wrapped("", f"{log.partition} segment {one.aged.base_offset}: {what}", "  ")
     if len(rows) > ALIKE:
         yield f"  and {len(rows) - ALIKE} more: --json lists all"
 
 
 def _start(health: "Health") -> Iterator[str]:
+    from kafkaviz.figures import outlook_words
+
     restart = health.restart
     if restart is None:
         yield "the next start cannot be foretold: a file that it reads may not be read"
         return
     how = "stopped cleanly" if restart.clean else "not stopped cleanly"
     if restart.starts:
-        yield f"the next start ({how}) will succeed, and {health.outlook.words}"
+        yield f"the next start ({how}) will succeed, and {outlook_words.sentence(health.outlook)}"
         return
     yield f"the next start ({how}) WILL FAIL:"
     for step in restart.failures:

@@ -71,19 +71,13 @@ def run(args: argparse.Namespace) -> int:
 
 def _written(source: "Source", release: tuple[int, ...], out: Path) -> "tuple[list[Rebuilt], list[dict[str, str]]]":
     """The segments, and of each the names and checksums of its files, which are put into OUT once all are built."""
-    from kafkaviz.errors import KafkavizError
-    from kafkaviz.simulate.config import profile
-    from kafkaviz.simulate.starting.rebuilding import Refused, rebuild
     from kafkaviz.simulate.whole.folder import new_files
 
     built, files = [], []
     with new_files(out, (source.partition.path,), replacing_same=True) as aside:
-        try:
-            for one in rebuild(source.log(), source.base_offsets, profile(release)):
-                files.append(_put(one, aside.path))
-                built.append(one)
-        except Refused as refused:
-            raise KafkavizError(str(refused)) from None
+        for one in source.rebuilt(release):
+            files.append(_put(one, aside.path))
+            built.append(one)
     return built, files
 
 

@@ -3,27 +3,31 @@
 One value for the whole page: figures.checkup.view works it out, message packs it for ui/components/findings.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from kafkaviz import units
 from kafkaviz.analyse import outlook
 from kafkaviz.analyse.finding import CODES, ERROR, INFO, SEVERITIES, Finding
-from kafkaviz.analyse.outlook import Outlook, counted, number
+from kafkaviz.analyse.outlook import Outlook
 from kafkaviz.analyse.retention import LogRetention
-from kafkaviz.figures import checkup_tables, segment_bytes
+from kafkaviz.figures import checkup_tables, outlook_words, segment_bytes
 from kafkaviz.figures.checkup_tables import Table
+from kafkaviz.figures.finding_words import consequence, ended, sentence, why
+from kafkaviz.figures.outlook_words import joined, number
 from kafkaviz.format import names
 from kafkaviz.simulate.starting.restart import Restart, Step
 from kafkaviz.simulate.steps import RECOVERED
+from kafkaviz.words import counted, say, table, told
 
 ROW_BYTES, ROWS, BEFORE_BYTES = 16, 8, 32  # of a hex dump: bytes a line, lines, and what is shown in front of a finding
 ALONE = 3  # more findings of one code are one item of the list
 MEMBERS = 200  # of an item, shown; all are in the JSON
 DUMPS = 400  # findings whose bytes are sent along
+SHOWN_CUTS = 4  # logs below the strip, named
 LEAST_SHARE = 0.016  # of the strip: a small log is still seen
-TAILS = (("log-torn-tail", "are a batch cut short"), ("log-zero-tail", "are zeros"), ("log-garbage-tail", "do not belong there"))
+TAILS = ("log-torn-tail", "log-zero-tail", "log-garbage-tail")
 FILE_KINDS = {".index": "offset", ".timeindex": "time", ".log": "log"}
 
 Read = Callable[[str, int, int], bytes]  # a file relative to the broker directory, a position, a length: what is there
@@ -37,7 +41,9 @@ class Verdict(NamedTuple):
     text: str
 
 
-UNKNOWN = Verdict("warning", "The next start cannot be foretold", "A file that a start reads may not be read here.")
+def unknown() -> Verdict:
+    """Of a start that cannot be foretold."""
+    return Verdict("warning", say("health.unknown"), say("health.unknown_why"))
 
 
 class Bar(NamedTuple):
@@ -114,11 +120,11 @@ def view(
 
     restart: None where it cannot be foretold. logs: how many the broker has, those without a .log too. kept: by retention.
     """
-    counted = {severity: sum(one.severity == severity for one in findings) for severity in SEVERITIES}
-    told = items(findings, read), checkup_tables.steps(restart), checkup_tables.kept(kept)
+    counts = {severity: sum(one.severity == severity for one in findings) for severity in SEVERITIES}
+    listed = items(findings, read), checkup_tables.steps(restart), checkup_tables.kept(kept)
     if restart is None:
-        return View(UNKNOWN, None, counted, *told)
-    return View(verdict(findings, restart, logs), strip(restart, log_bytes), counted, *told)
+        return View(unknown(), None, counts, *listed)
+    return View(verdict(findings, restart, logs), strip(restart, log_bytes), counts, *listed)
 
 
 # ---- the verdict
@@ -126,67 +132,55 @@ def view(
 
 def verdict(findings: Sequence[Finding], restart: Restart, logs: int) -> Verdict:
     """What the next start does, in a headline and some sentences; logs: how many the broker has."""
-    told = outlook.of(restart, logs)
+    will = outlook.of(restart, logs)
     if not restart.starts:
-        return _fails(restart, told)
+        return _fails(restart, will)
     mended = {one.file for one in restart.steps if one.action in ("truncate", "rebuild", "delete") and one.cause != "timeindex-missing"}
     stays = sum(one.severity == ERROR and not one.code.startswith("recovery-") and one.file not in mended for one in findings)
-    kind = "error" if stays else "warning" if told.cut_logs or told.deleted_files or not told.clean else "ok"
-    text = " ".join(filter(None, (_why(told), _cut_words(findings, restart), _stay_words(stays))))
-    return Verdict(kind, f"This broker will start, and {told.words}", text)
+    kind = "error" if stays else "warning" if will.cut_logs or will.deleted_files or not will.clean else "ok"
+    text = _sentences(_why(will), *_cut_words(findings, restart), _stay_words(stays))
+    return Verdict(kind, say("health.will_start", doings=outlook_words.sentence(will)), text)
 
 
-def _fails(restart: Restart, told: Outlook) -> Verdict:
+def _sentences(*texts: str) -> str:
+    return joined("health.sentences", filter(None, texts))
+
+
+def _fails(restart: Restart, will: Outlook) -> Verdict:
     first = restart.failures[0]
-    others = told.logs - (first.partition is not None and first.cause != "directory-name")
-    rest = f" With it ends the broker, also for its {counted(others, 'other log')}." if first.partition and others else ""
-    title = f"This broker will not start: {_headline_of(first)}"
-    return Verdict("error", title, f"{_sentence(first.why)} {_sentence(f'Kafka says: {first.error}') if first.error else ''}{rest}")
+    others = will.logs - (first.partition is not None and first.cause != "directory-name")
+    says = ended(say("health.kafka_says", error=first.error)) if first.error else ""
+    rest = counted("health.with_others", others, n=number(others)) if first.partition and others else ""
+    return Verdict("error", say("health.will_not", because=_headline_of(first)), _sentences(sentence(why(first)), says, rest))
 
 
 def _headline_of(step: Step) -> str:
-    where = step.partition or "the broker directory"
-    words = {
-        "index-full": f"the {'time index' if 'time index' in (step.error or '') else 'offset index'} of {where} cannot be rebuilt",
-        "index-too-large": f"an index of {where} is larger than its limit",
-        "directory-name": f"{where} is no topic-partition",
-        "directory-twice": f"{where} is there twice",
-        "log-corrupt": f"the log of {where} cannot be read",
-        "meta-properties": "its meta.properties cannot be used",
-        "bootstrap": "its bootstrap.checkpoint cannot be read",
-        "quorum-state-bad": "its quorum-state cannot be read",
-        "snapshot-corrupt": "its newest snapshot of the cluster's metadata is damaged",
-    }
-    return words.get(step.cause, f"{where} cannot be loaded")
+    cause = "index-full-time" if step.cause == "index-full" and "time index" in (step.error or "") else step.cause
+    known = ("index-full", "index-full-time", "index-too-large", "directory-name", "directory-twice", "log-corrupt", "meta-properties",
+             "bootstrap", "quorum-state-bad", "snapshot-corrupt")  # fmt: skip
+    return say(f"health.fails_{cause if cause in known else 'other'}", where=step.partition or say("health.broker_directory"))
 
 
-def _why(told: Outlook) -> str:
-    if told.clean:
-        return "It was stopped cleanly, so contents are not checked at the start."
-    logs = told.read_logs
-    if not logs:
-        return "It was not stopped cleanly."
-    verb, its = ("is", "its") if logs == 1 else ("are", "their")
-    again = f"{units.group(logs)} log{_s(logs)} {verb} read again from {its} recovery point{_s(logs)}"
-    return f"It was not stopped cleanly, so {again}, and {its} indexes rebuilt."
+def _why(will: Outlook) -> str:
+    if will.clean:
+        return say("health.clean")
+    return counted("health.read_again", will.read_logs, n=units.group(will.read_logs)) if will.read_logs else say("health.unclean")
 
 
-def _cut_words(findings: Sequence[Finding], restart: Restart) -> str:
+def _cut_words(findings: Sequence[Finding], restart: Restart) -> Iterator[str]:
     """What the bytes are that will be cut off."""
     cuts = [one for one in restart.steps if one.action == "truncate"]
-    tails = [(words, [one for one in findings if one.code == code]) for code, words in TAILS]
-    told = [f"{units.group(sum(one.length or 0 for one in found))} {words}" for words, found in tails if found]
-    if not cuts or not told:
-        return ""
-    logs = len({one.file for _, found in tails for one in found})
-    lost = " No whole batch is lost." if all(one.cause == "tail" for one in cuts) else ""
-    return f"{number(logs).capitalize()} log{_s(logs)} end{'s' if logs == 1 else ''} in bytes that are no batch: {', '.join(told)}.{lost}"
+    tails = {code: [one for one in findings if one.code == code] for code in TAILS}
+    shown = [say(f"health.{code}", n=units.group(sum(one.length or 0 for one in found))) for code, found in tails.items() if found]
+    if cuts and shown:
+        logs = len({one.file for found in tails.values() for one in found})
+        yield counted("health.tails", logs, n=number(logs).capitalize(), tails=joined("outlook.and", shown))
+        if all(one.cause == "tail" for one in cuts):
+            yield say("health.no_batch_lost")
 
 
 def _stay_words(stays: int) -> str:
-    if not stays:
-        return ""
-    return f"{number(stays).capitalize()} error{_s(stays)} will stay: the start does not see {'it' if stays == 1 else 'them'}."
+    return counted("health.stay", stays, n=number(stays).capitalize()) if stays else ""
 
 
 # ---- the strip
@@ -205,7 +199,7 @@ def strip(restart: Restart, log_bytes: Mapping[tuple[str, int], int]) -> Strip |
     bars.sort(key=lambda bar: (not bar.fails, not bar.cut_bytes, -bar.size_bytes, bar.name))
     whole = sum(bar.share for bar in bars)
     bars = tuple(bar._replace(share=bar.share / whole if whole else 1 / len(bars)) for bar in bars)
-    title = f"What the start will do: read {units.size(total)} in {units.group(len(bars))} log{_s(len(bars))}, in proportion"
+    title = counted("health.strip", len(bars), n=units.group(len(bars)), size=units.size(total))
     return Strip(title, bars, _below(bars), _aside(bars))
 
 
@@ -213,24 +207,27 @@ def _aside(bars: Sequence[Bar]) -> str:
     if any(bar.fails for bar in bars):
         return ""
     if any(bar.cut_bytes for bar in bars):
-        return "" if all(bar.cut_bytes for bar in bars) else "others: kept whole, index rebuilt"
-    return f"kept whole, index{'' if len(bars) == 1 else 'es'} rebuilt"
+        return "" if all(bar.cut_bytes for bar in bars) else say("health.others_kept")
+    return counted("health.all_kept", len(bars))
 
 
 def _bar(name: str, size_bytes: int, share: float, restart: Restart) -> Bar:
     steps = restart.of(name)
     cut = sum(one.size_bytes or 0 for one in steps if one.action == "truncate")
     fails = any(one.action == "fail" for one in steps)
-    end = "stops with an exception" if fails else f"cut by {units.group(cut)} B, index rebuilt" if cut else "kept whole, index rebuilt"
     segments = len({one.segment for one in steps if one.cause in RECOVERED and one.segment is not None})
-    return Bar(name, size_bytes, share, cut, fails, f"{units.group(segments)} segment{_s(segments)}, {units.size(size_bytes)}: {end}")
+    values = {"segments": counted("common.n_segments", segments, n=units.group(segments)), "size": units.size(size_bytes)}
+    words = say("health.bar_fails" if fails else "health.bar_cut" if cut else "health.bar_kept", cut=units.group(cut), **values)
+    return Bar(name, size_bytes, share, cut, fails, words)
 
 
 def _below(bars: Sequence[Bar]) -> str:
     if any(bar.fails for bar in bars):
-        return "fails here, nothing after it is served"
-    cut = [f"{bar.name} by {units.group(bar.cut_bytes)} B" for bar in bars if bar.cut_bytes]
-    return f"cut at the end: {', '.join(cut[:4])}{f' and {len(cut) - 4} more' if len(cut) > 4 else ''}" if cut else ""
+        return say("health.fails_here")
+    cut = [say("health.cut_by", log=bar.name, n=units.group(bar.cut_bytes)) for bar in bars if bar.cut_bytes]
+    names = joined("outlook.and", cut[:SHOWN_CUTS])
+    names = say("health.and_others", names=names, n=len(cut) - SHOWN_CUTS) if len(cut) > SHOWN_CUTS else names
+    return say("health.cut_at_end", logs=names) if cut else ""
 
 
 # ---- the list
@@ -252,20 +249,23 @@ def items(findings: Sequence[Finding], read: Read) -> tuple[Item, ...]:
 
 def _item(same: Sequence[Finding], members: tuple[Member, ...]) -> Item:
     first = same[0]
+    title = told(CODES[first.code].title)
     if len(same) == 1:
-        return Item(_key(first), first.severity, first.code, CODES[first.code].title, _where(first, short=True), 1, members)
+        return Item(_key(first), first.severity, first.code, title, _where(first, short=True), 1, members)
     partitions = {one.partition for one in same}
-    where = _short(first.partition) if len(partitions) == 1 and first.partition else f"{units.group(len(partitions))} topic-partitions"
-    places = where if len(same) == len(partitions) else f"{_times(len(same))} in {where}"
-    return Item(first.code, first.severity, first.code, CODES[first.code].title, places, len(same), members)
+    several = counted("common.n_topic_partitions", len(partitions), n=units.group(len(partitions)))
+    where = _short(first.partition) if len(partitions) == 1 and first.partition else several
+    places = where if len(same) == len(partitions) else say("health.times_in", n=units.group(len(same)), where=where)
+    return Item(first.code, first.severity, first.code, title, places, len(same), members)
 
 
 def _member(one: Finding, read: Read, is_dumped: bool) -> Member:
     dump = _dump(one, read) if is_dumped and one.file and one.position is not None and one.length else None
     link = segment_bytes.address(one.partition, one.file, one.position) if dump or (one.file and read(one.file, 0, 1)) else {}
-    expected = one.evidence.expected and f"Expected: {_ended(one.evidence.expected)}"
-    told = _sentence(one.message), _sentence(one.evidence.found), expected
-    return Member(_where(one), *told, dump, _sentence(one.consequence), _sentence(one.next_step), one.reference or "", link)
+    expected = one.evidence.expected and ended(say("health.expected", what=one.evidence.expected))
+    words = sentence(told(one.message)), sentence(one.evidence.found), expected
+    what = consequence(one), sentence(told(one.next_step))
+    return Member(_where(one), *words, dump, *what, one.reference or "", link)
 
 
 def _key(one: Finding) -> str:
@@ -275,12 +275,12 @@ def _key(one: Finding) -> str:
 
 def _where(one: Finding, short: bool = False) -> str:
     """File and bytes; short: the partition and what kind of file, as a narrow list has room for it."""
-    place = one.file or (_short(one.partition) if short and one.partition else one.partition) or "the broker directory"
+    place = one.file or (_short(one.partition) if short and one.partition else one.partition) or say("health.broker_directory")
     if short and one.partition and (one.file or one.partition) != one.partition:
         name = one.file.rpartition("/")[2]
         stem, dot, suffix = name.partition(".")
         place = f"{_short(one.partition)} {f'{int(stem)}{dot}{suffix}' if stem.isdigit() else name}"
-    return f"{place}, {_bytes(one)}" if one.position is not None else place
+    return say("health.at_bytes", place=place, bytes=_bytes(one)) if one.position is not None else place
 
 
 def _short(directory: str) -> str:
@@ -291,8 +291,8 @@ def _short(directory: str) -> str:
 
 def _bytes(one: Finding) -> str:
     if not one.length or one.length == 1:
-        return f"byte {units.group(one.position)}"
-    return f"bytes {units.group(one.position)}–{units.group(one.position + one.length - 1)}"
+        return say("health.one_byte", first=units.group(one.position))
+    return say("health.bytes", first=units.group(one.position), last=units.group(one.position + one.length - 1))
 
 
 def _dump(one: Finding, read: Read) -> Dump | None:
@@ -310,6 +310,7 @@ def message(shown: View, key: str) -> dict:
     """The view as plain values; key: what tells one view from another."""
     return {
         "key": key,
+        "words": table("checkup") | {severity: say(f"common.severity_{severity}") for severity in (*SEVERITIES, "ok")},
         "verdict": shown.verdict._asdict(),
         "strip": shown.strip and {**shown.strip._asdict(), "bars": [bar._asdict() for bar in shown.strip.bars]},
         "counts": dict(shown.counts),
@@ -321,28 +322,3 @@ def message(shown: View, key: str) -> dict:
 
 def _sent(one: Member) -> dict:
     return {**one._asdict(), "dump": one.dump and one.dump._asdict()}
-
-
-# ---- words
-
-
-def _times(count: int) -> str:
-    return f"{units.group(count)} times"
-
-
-def _s(count: int) -> str:
-    return "" if count == 1 else "s"
-
-
-def _sentence(text: str) -> str:
-    return _ended(_title(text))
-
-
-def _ended(text: str) -> str:
-    return f"{text}." if text and text[-1] not in ".!?" else text
-
-
-def _title(text: str) -> str:
-    """With a capital, unless it begins with a name that has none: java.lang.Error, .index."""
-    first = text.split(" ", 1)[0]
-    return text[:1].upper() + text[1:] if first.rstrip(",;:").isalpha() else text

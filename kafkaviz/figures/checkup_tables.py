@@ -12,19 +12,16 @@ from typing import NamedTuple
 from kafkaviz import units
 from kafkaviz.analyse import retention
 from kafkaviz.analyse.retention import Kept, LogRetention
+from kafkaviz.figures import retention_words
+from kafkaviz.figures.finding_words import capital, why
 from kafkaviz.simulate.starting.restart import Restart, Step
 from kafkaviz.simulate.steps import CAUSES
+from kafkaviz.words import counted, say, told
 
 ALONE = 3  # more steps of one kind and cause are one row
 SENT, SHOWN = 300, 6  # rows of a table: sent at all, and shown before somebody asks for more
 ORDER = ("fail", "truncate", "delete", "rebuild", "keep")
-VERBS = {"fail": "Fails", "truncate": "Cuts", "delete": "Deletes", "rebuild": "Rebuilds", "keep": "Keeps"}
-BROKER = "the broker directory"
 SHORT_NAME = 44  # letters; a longer name of a directory is shortened in the middle
-COUNTED = {
-    "record": "offset {}", "entry": "last time entry", "unwritten": "slot never written", "mtime": "the .log was written last",
-    "unknown": "",
-}  # fmt: skip
 
 
 class Row(NamedTuple):
@@ -66,30 +63,32 @@ def steps(restart: Restart | None) -> Table | None:
     rows = [row for key in sorted(groups) for row in _rows(groups[key])]
     own = sum(len(_rows(groups[key])) for key in groups if not key[0])  # the others every start may do
     files = len({one.file or one.partition for one in restart.steps})
-    doing = "the start does" if restart.starts else "the start does before it fails"
-    title = f"What {doing if own else 'every start does'}, step by step: {_many(len(restart.steps), 'step')}, {_many(files, 'file')}"
+    doing = "every" if not own else "start" if restart.starts else "failing"
+    title = say(f"health.steps_{doing}", steps=_many("steps", len(restart.steps)), files=_many("files", files))
     sent = tuple(rows[:SENT])
-    return Table("steps", title, (), ("Step", "Where", "What", "Why"), (1,), sent, min(own or SHOWN, SHOWN), len(rows) - len(sent))
+    return Table("steps", title, (), _columns("step", "where", "what", "why"), (1,), sent, min(own or SHOWN, SHOWN), len(rows) - len(sent))
 
 
 def _rows(same: Sequence[Step]) -> list[Row]:
     if len(same) <= ALONE:
         return [_row(one) for one in same]
     partitions = {one.partition for one in same}
-    within = f"{units.group(len(partitions))} topic-partitions" if len(partitions) > 1 else _short(same[0].partition or BROKER)
+    several = counted("common.n_topic_partitions", len(partitions), n=units.group(len(partitions)))
+    within = several if len(partitions) > 1 else _short(same[0].partition or say("health.broker_directory"))
     size_bytes = sum(one.size_bytes or 0 for one in same)
     what = units.size(size_bytes) if same[0].action in ("truncate", "delete") and size_bytes else ""
-    cells = (VERBS[same[0].action], f"{units.group(len(same))} files in {within}", what, _sentence(CAUSES[same[0].cause]))
+    where = say("health.files_in", n=units.group(len(same)), where=within)
+    cells = (say(f"health.does_{same[0].action}"), where, what, capital(told(CAUSES[same[0].cause])))
     names = ", ".join(sorted({one.partition or "" for one in same})[:20])
     return [Row(_kind(same[0]), cells, ("", names, f"{units.group(size_bytes)} B" if what else "", ""), {}, False)]
 
 
 def _row(one: Step) -> Row:
-    where = one.file or one.partition or BROKER
+    where = one.file or one.partition or say("health.broker_directory")
     exact = "" if one.size_bytes is None else f"{units.group(one.size_bytes)} B"
     is_there = one.partition and one.segment is not None and one.file and one.action != "delete"
     link = {"tp": one.partition, "segment": str(one.segment)} if is_there else {}
-    cells = (VERBS[one.action], _short(where), _what(one), _sentence(one.error or one.why))
+    cells = (say(f"health.does_{one.action}"), _short(where), _what(one), capital(one.error or why(one)))
     return Row(_kind(one), cells, ("", where, exact, one.why), link)
 
 
@@ -103,8 +102,8 @@ def _what(one: Step) -> str:
     size = "" if one.size_bytes is None else units.size(one.size_bytes)
     if one.from_position is not None:
         at = units.group(one.from_position)
-        return f"{size} from byte {at}" if one.action == "truncate" else f"at byte {at}"
-    return f"to {size}" if one.action == "rebuild" and size else size
+        return say("health.from_byte", size=size, byte=at) if one.action == "truncate" else say("health.at_byte", byte=at)
+    return say("health.to_size", size=size) if one.action == "rebuild" and size else size
 
 
 # ---- retention
@@ -117,38 +116,38 @@ def kept(logs: Sequence[LogRetention]) -> Table | None:
         return None
     notes = _bases([log for log in logs if log.segments])
     rows = [_kept(log, one) for log, one in pairs[:SENT]]
-    columns = ("Segment", "Newest time", "Of", "Kept")
-    return Table("retention", retention.headline(logs), notes, columns, (0,), tuple(rows), SHOWN, len(pairs) - len(rows))
+    columns = _columns("segment", "newest", "of", "kept")
+    return Table("retention", retention_words.headline(logs), notes, columns, (0,), tuple(rows), SHOWN, len(pairs) - len(rows))
 
 
 def _bases(logs: Sequence[LogRetention]) -> tuple[str, ...]:
     """By which settings, the most common first; the default of a broker may be another one, which no file here tells."""
     counts: dict[str, int] = {}
     for log in logs:
-        words = retention.basis(log) if log.limits.deletes else "compacted, so no limit counts"
+        words = retention_words.basis(log) if log.limits.deletes else say("health.compacted")
         counts[words] = counts.get(words, 0) + 1
     common = sorted(counts.items(), key=lambda one: -one[1])
-    told = [f"{_many(count, 'log')}: {words}" for words, count in common[:3]]
+    named = [say("health.logs_by", logs=_many("logs", count), basis=words) for words, count in common[:3]]
     rest = sum(count for _, count in common[3:])
-    more = [f"{units.group(rest)} more by settings of their own: see the report"] if rest else []
-    guessed = any(log.limits.deletes and log.limits.ms_source.startswith("default") for log in logs)
-    if guessed:
-        more.append("The broker may run with another than the default: `kafkaviz check --set log.retention.ms=-1` goes by what is typed")
-    return (*told, *more)
+    more = [say("health.own_settings", n=units.group(rest))] if rest else []
+    if any(log.limits.deletes and log.limits.ms_source.startswith(retention_words.DEFAULT) for log in logs):
+        more.append(say("health.may_be_another"))
+    return (*named, *more)
 
 
 def _kept(log: LogRetention, one: Kept) -> Row:
     aged = one.aged
-    of = COUNTED[aged.counted_by].format(units.MISSING if aged.offset is None else units.group(aged.offset))
+    offset = units.MISSING if aged.offset is None else units.group(aged.offset)
+    of = "" if aged.counted_by == "unknown" else say(f"health.of_{aged.counted_by}", offset=offset)
     time = units.moment(aged.timestamp_ms, fraction=False)
     name = f"{_short(log.partition)} {units.group(aged.base_offset)}"
     waits = one.state == "behind" and one.gone_ms - one.until_ms > retention.DAY_MS
-    odd = aged.counted_by in ("unwritten", "entry") or "no milliseconds" in retention.newest_words(aged)
+    odd = aged.counted_by in ("unwritten", "entry") or retention_words.is_of_another_unit(aged)
     kind = "warning" if odd or waits else "info" if one.is_due else ""
     whole = f"{log.partition} {units.file_stem(aged.base_offset)}, {units.size(aged.size_bytes)}"
-    hover = (whole, f"{units.group(aged.timestamp_ms)} ms", retention.newest_words(aged), retention.basis(log))
+    hover = (whole, f"{units.group(aged.timestamp_ms)} ms", retention_words.newest(aged), retention_words.basis(log))
     link = {"tp": log.partition, "segment": str(aged.base_offset)}
-    return Row(kind, (name, time, of, _sentence(retention.reason(log, one))), hover, link)
+    return Row(kind, (name, time, of, capital(retention_words.reason(log, one))), hover, link)
 
 
 # ---- both
@@ -163,9 +162,9 @@ def _short(name: str) -> str:
     return name if len(name) <= SHORT_NAME else f"{name[: SHORT_NAME // 2]}…{name[-SHORT_NAME // 2 :]}"
 
 
-def _many(count: int, noun: str) -> str:
-    return f"{units.group(count)} {noun}{'' if count == 1 else 's'}"
+def _many(key: str, count: int) -> str:
+    return counted(f"health.n_{key}", count, n=units.group(count))
 
 
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:] if words[:1].isascii() and words.split(" ", 1)[0].rstrip(",;:").isalpha() else words
+def _columns(*names: str) -> tuple[str, ...]:
+    return tuple(say(f"health.column_{name}") for name in names)

@@ -13,6 +13,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 ENGLISH = "en"
 LANGUAGES = {"en": "English", "zh": "中文"}  # by their short word in the address: as they call themselves
+MADE_BELOW = "findings"
 _asked: list[Callable[[], str]] = []  # who knows the reader's language; nobody outside the app
 
 
@@ -32,6 +33,14 @@ def text_in(spoken: str, key: str, /, **values: object) -> str:
     """The text of a key in a given language."""
     found = catalogue(spoken).get(key)
     return (catalogue(ENGLISH)[key] if found is None else found).format_map(values)
+
+
+def told(text: str) -> str:
+    """A sentence without values that a floor below made, a finding's title, in the reader's language; as it is where that has none.
+
+    Its English stands where it is made, so the catalogue findings has a sentence for a key: "A file is none of Kafka's" = "…".
+    """
+    return catalogue(language()).get(f"{MADE_BELOW}.{text}", text)
 
 
 def table(name: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ from kafkaviz.analyse import outlook
 from kafkaviz.analyse.finding import Finding
 from kafkaviz.analyse.health import check
 from kafkaviz.commands.check import _words
-from kafkaviz.figures import checkup
+from kafkaviz.figures import checkup, outlook_words
 from kafkaviz.simulate.starting.restart import Restart
 from kafkaviz.simulate.steps import CAUSES, EXPECTED, RECOVERED, Step
 
@@ -23,7 +23,7 @@ def test_each_thing_is_counted_once():
     """Logs, not segments or files; segments whose indexes are built, not files; what every start may do is left out."""
     told = outlook.of(Restart(False, True, (CUT, EMPTIED, *BUILT, BUILT_B, SNAPSHOT, *GONE, TOPIC)), 7)
     assert told == outlook.Outlook(False, True, 7, 1, 1600, 1, 1, 1, 3, 1, 1)
-    assert told.doings == (
+    assert outlook_words.doings(told) == (
         "cut 1\u202f600 bytes off one log", "delete one file", "delete one directory of deleted topics", "rebuild indexes of three segments"
     )  # fmt: skip
 
@@ -32,8 +32,8 @@ def test_a_start_that_does_what_every_start_may_changes_nothing():
     """Producer snapshots, and files that waited to be unlinked."""
     told = outlook.of(Restart(True, True, (SNAPSHOT, GONE[1], TOPIC)), 7)
     usual = "one directory of deleted topics, one file that waited for deletion, one snapshot"
-    assert told.words == f"change nothing but what every start does: {usual}"
-    assert outlook.of(Restart(True, True, ()), 7).words == "change nothing"
+    assert outlook_words.sentence(told) == f"change nothing but what every start does: {usual}"
+    assert outlook_words.sentence(outlook.of(Restart(True, True, ()), 7)) == "change nothing"
     assert set(EXPECTED) | set(RECOVERED) <= CAUSES.keys()
 
 
@@ -43,8 +43,8 @@ def test_the_page_and_the_command_say_the_same(sample, request):
     found = check(request.getfixturevalue(sample))
     lines = list(_words(found))
     title = checkup.verdict(found.findings, found.restart, len(found.broker.partitions)).title
-    assert title == f"This broker will start, and {found.outlook.words}"
-    assert lines[2].endswith(f"will succeed, and {found.outlook.words}")
+    assert title == f"This broker will start, and {outlook_words.sentence(found.outlook)}"
+    assert lines[2].endswith(f"will succeed, and {outlook_words.sentence(found.outlook)}")
     assert found.outlook.logs == len(found.broker.partitions)
 
 

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkaviz.analyse import health
-from kafkaviz.analyse.retention import NO_LIMIT, Aged, Limits, aged_segments, basis, headline, newest_words, of_log, reason, worst_first
+from kafkaviz.analyse.retention import NO_LIMIT, Aged, Limits, aged_segments, of_log, worst_first
 from kafkaviz.config_def import DAY_MS
+from kafkaviz.figures.retention_words import basis, headline, newest, reason
 from kafkaviz.log.broker import open_broker
 from tests.analyse.lab import Lab
 
@@ -163,7 +164,7 @@ def test_the_record_that_keeps_a_segment(clean):
     assert (second.aged.counted_by, second.aged.offset) == ("record", 11_000)
     assert second.until_ms == second.gone_ms == second.aged.timestamp_ms + 7 * DAY_MS and second.blocked_by is None
     assert first.gone_ms == first.until_ms and log.limits.ms_source == "default of Kafka 4.3"
-    assert newest_words(second.aged).startswith("2027-10-26") and newest_words(second.aged).endswith("offset 11\u202f000")
+    assert newest(second.aged).startswith("2027-10-26") and newest(second.aged).endswith("offset 11\u202f000")
     assert "if nothing more is written" in reason(log, second)
 
 
@@ -194,9 +195,9 @@ def test_slots_never_written_count_as_1970(damaged):
 def test_another_unit_is_remarked(clean):
     """sensors-seconds: as milliseconds of January 1970, long expired."""
     (log,) = health.check(clean, partition="sensors-seconds-0").retention
-    assert log.segments[0].state == "time" and "no milliseconds" in newest_words(log.segments[0].aged)
+    assert log.segments[0].state == "time" and "no milliseconds" in newest(log.segments[0].aged)
     far = of_log("a-0", [Aged(0, 5, 1_790_000_000_000_000_000, "record", 3)], limits(2**63 - 1), 0)
-    assert far.segments[0].gone_ms == 2**63 - 1 and "no milliseconds" in newest_words(far.segments[0].aged)
+    assert far.segments[0].gone_ms == 2**63 - 1 and "no milliseconds" in newest(far.segments[0].aged)
     assert reason(far, far.segments[0]).startswith("until 9")
 
 

@@ -126,7 +126,7 @@ def test_the_dump_begins_a_little_before_the_finding():
 def test_a_start_that_cannot_be_foretold_is_said():
     """The findings are still there."""
     shown = checkup.view([found("log-torn-tail")], None, LOGS, nothing, 3)
-    assert (shown.verdict, shown.strip, len(shown.items)) == (checkup.UNKNOWN, None, 1)
+    assert (shown.verdict, shown.strip, len(shown.items)) == (checkup.unknown(), None, 1)
 
 
 def test_only_so_many_members_are_sent():

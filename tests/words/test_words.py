@@ -21,8 +21,8 @@ def places(text: str) -> set[str]:
 
 
 def keys(spoken: str) -> set[str]:
-    """All keys that a language must have."""
-    return {key for key in words.catalogue(spoken) if not key.endswith(SINGLE)}
+    """All keys that a language must have; sentences of floors below are their own, see test_findings."""
+    return {key for key in words.catalogue(spoken) if not key.endswith(SINGLE) and not key.startswith(f"{words.MADE_BELOW}.")}
 
 
 @pytest.mark.parametrize("spoken", OTHERS)
@@ -55,7 +55,7 @@ def test_chinese_is_translated():
     found = {key: re.sub(r"\{\w+\}", "", text) for key, text in words.catalogue("zh").items()}
     english = words.catalogue(words.ENGLISH)
     assert [key for key, text in found.items() if re.search(r"[a-z]{3} [a-z]{2}", text) and not re.search(r"[\u4e00-\u9fff]", text)] == []
-    assert [key for key, text in found.items() if words.catalogue("zh")[key] == english[key] and " " in text.strip()] == []
+    assert [key for key, text in found.items() if words.catalogue("zh")[key] == english.get(key) and " " in text.strip()] == []
 
 
 def sources() -> list[str]:

@@ -1,8 +1,8 @@
 // Health: the verdict on the next start, what it reads, and the findings: a list, and the chosen one with its bytes.
 // Everything was sent; choosing happens here, and goes into the address as ?finding= and ?severity=.
-const NAMES = { all: 'All', error: 'Errors', warning: 'Warnings', info: 'Worth knowing' };
+const NAMES = { all: 'all', error: 'errors', warning: 'warnings', info: 'infos' }; // by severity, their words
 const BAR = { gap: 2, top: 20, height: 24, tail: 7, letter: 6.4 };
-const sev = kind => H('span', { class: `sev ${kind}`, role: 'img', 'aria-label': kind });
+const sev = (m, kind) => H('span', { class: `sev ${kind}`, role: 'img', 'aria-label': m.data.words[kind] });
 const asked = name => new URLSearchParams(location.search).get(name);
 
 export default function ({ parentElement: root, data }) {
@@ -12,6 +12,7 @@ export default function ({ parentElement: root, data }) {
   if (m.key !== data.key) Object.assign(m, { key: data.key, only: asked('severity') in NAMES ? asked('severity') : 'all', ...named(data, asked('finding') ?? '') });
   m.data = data;
   if (!listed(m).some(one => one.key === m.chosen)) Object.assign(m, { chosen: listed(m)[0]?.key, member: 0 });
+  m.$('flt').setAttribute('aria-label', data.words.which); m.$('fl').setAttribute('aria-label', data.words.findings);
   const shown = () => { verdict(m); strip(m, root); };
   const watch = new ResizeObserver(shown);
   watch.observe(root.host);
@@ -40,7 +41,7 @@ function write(m) {
 function verdict(m) {
   const { kind, title, text } = m.data.verdict, box = m.$('verdict');
   box.className = `verdict ${kind}`;
-  box.replaceChildren(sev(kind), H('h2', {}, title), ...(text ? [H('p', {}, text)] : []));
+  box.replaceChildren(sev(m, kind), H('h2', {}, title), ...(text ? [H('p', {}, ...spoken(text))] : []));
 }
 
 function strip(m, root) {
@@ -75,19 +76,19 @@ function table(m, place, t, all = false) {
   if (!t) return box.replaceChildren();
   const rows = all ? t.rows : t.rows.slice(0, t.shown), left = t.rows.length - rows.length;
   const body = rows.map(row => H('tr', {}, ...row.cells.map((cell, i) => H('td', { class: t.code.includes(i) && row.is_one ? 'mono' : '', title: row.hover[i] || null },
-    i || !row.kind ? null : sev(row.kind), t.code.includes(i) && row.link.tp ? H('a', { href: address(row.link) }, cell) : cell))));
-  const more = left ? H('button', { class: 'btn q', type: 'button' }, `Show ${grp(left)} more`) : null;
+    i || !row.kind ? null : sev(m, row.kind), t.code.includes(i) && row.link.tp ? H('a', { href: address(row.link) }, cell) : spoken(cell)))));
+  const more = left ? H('button', { class: 'btn q', type: 'button' }, fill(m.data.words.show_more, { n: grp(left) })) : null;
   if (more) more.onclick = () => { table(m, place, t, true); m.$(place).querySelectorAll('tbody tr')[t.shown].querySelector('a')?.focus(); };
   box.replaceChildren(...[H('h3', { class: 'figt' }, t.title), ...t.notes.map(note => H('p', { class: 'figs' }, ...written(note))),
     H('div', { class: 'rows' }, H('table', { class: `of-${t.name}` }, H('thead', {}, H('tr', {}, ...t.columns.map(name => H('th', { scope: 'col' }, name)))), H('tbody', {}, ...body))),
-    more, !left && t.more ? H('p', { class: 'figs' }, `${grp(t.more)} more: see the report`) : null].filter(Boolean));
+    more, !left && t.more ? H('p', { class: 'figs' }, fill(m.data.words.more_in_report, { n: grp(t.more) })) : null].filter(Boolean));
 }
 
 function filters(m) {
   const counts = m.data.counts, count = kind => kind === 'all' ? Object.values(counts).reduce((sum, one) => sum + one, 0) : counts[kind] ?? 0;
-  if (!m.data.items.length) return m.$('flt').replaceChildren(sev('ok'), H('span', {}, 'Every batch, record and index entry was read, and nothing was found'));
+  if (!m.data.items.length) return m.$('flt').replaceChildren(sev(m, 'ok'), H('span', {}, m.data.words.nothing));
   m.$('flt').replaceChildren(...Object.entries(NAMES).filter(([kind]) => count(kind)).map(([kind, name]) => {
-    const button = H('button', { class: 'chip', type: 'button', 'aria-pressed': String(kind === m.only) }, kind === 'all' ? null : sev(kind), name, H('small', {}, grp(count(kind))));
+    const button = H('button', { class: 'chip', type: 'button', 'aria-pressed': String(kind === m.only) }, kind === 'all' ? null : sev(m, kind), m.data.words[name], H('small', {}, grp(count(kind))));
     button.onclick = () => { m.only = kind; m.member = 0; if (!listed(m).some(one => one.key === m.chosen)) m.chosen = listed(m)[0]?.key; write(m); filters(m); list(m); detail(m); };
     return button;
   }));
@@ -96,7 +97,7 @@ function filters(m) {
 function list(m) {
   m.$('fl').replaceChildren(...listed(m).map(one => {
     const row = H('div', { class: 'fi', role: 'option', 'aria-selected': String(one.key === m.chosen), id: `f-${m.data.items.indexOf(one)}` },
-      sev(one.severity), H('span', { class: 't' }, one.title), H('span', { class: 'w', title: one.where }, one.where));
+      sev(m, one.severity), H('span', { class: 't' }, one.title), H('span', { class: 'w', title: one.where }, one.where));
     row.onclick = () => choose(m, one.key);
     return row;
   }));
@@ -121,22 +122,26 @@ function step(m, event) {
 function detail(m) {
   const item = m.data.items.find(one => one.key === m.chosen), box = m.$('det');
   if (!item || !listed(m).includes(item)) return box.replaceChildren();
-  const one = item.members[m.member];
+  const one = item.members[m.member], w = m.data.words;
   const block = (name, ...lines) => lines.some(Boolean) ? H('div', { class: 'blk' }, H('div', { class: 'lab' }, name), ...lines.filter(Boolean).map(line => H('p', {}, ...written(line)))) : null;
   box.replaceChildren(...[
-    H('div', { class: 'h' }, H('div', { class: 'hd' }, sev(item.severity), H('h3', {}, item.title), H('span', { class: 'code' }, item.code)), H('div', { class: 'where' }, one.where)),
+    H('div', { class: 'h' }, H('div', { class: 'hd' }, sev(m, item.severity), H('h3', {}, item.title), H('span', { class: 'code' }, item.code)), H('div', { class: 'where' }, one.where)),
     members(m, item),
-    block('What is there', one.message, !within(one.found, one.message) && one.found, one.expected),
-    one.dump || one.link.file ? H('div', { class: 'blk' }, one.dump ? dump(one.dump, item.severity) : null, link(one)) : null,
-    block('What Kafka will do', one.consequence), block('A safe next step', one.next_step), block('Reference', one.reference),
+    block(w.there, one.message, !within(one.found, one.message) && one.found, one.expected),
+    one.dump || one.link.file ? H('div', { class: 'blk' }, one.dump ? dump(one.dump, item.severity) : null, link(m, one)) : null,
+    block(w.kafka, one.consequence), block(w.next, one.next_step), block(w.reference, one.reference),
   ].filter(Boolean));
 }
 
 // What stands between backticks is a command or a name.
-const written = line => line.split('`').map((part, i) => i % 2 ? H('code', {}, part) : part);
+const written = line => line.split('`').flatMap((part, i) => i % 2 ? H('code', {}, part) : spoken(part));
+
+// What no language but English has (Kafka's words, a sentence with values) is marked as English on a page of another one.
+const ENGLISH = /([A-Za-z.][\x20-\x7e\u2013\u2026\u202f\u201c\u201d]{23,})/;
+const spoken = text => document.documentElement.lang.startsWith('en') ? [text] : text.split(ENGLISH).map((part, i) => i % 2 ? H('span', { lang: 'en' }, part) : part);
 
 // To the same bytes on the Segment page, in the same directory; the browser's Back comes back to this finding.
-const link = ({ link }) => link.file ? H('a', { class: 'go', href: address(link) }, 'Show the bytes', icon('arrow_forward')) : null;
+const link = (m, { link }) => link.file ? H('a', { class: 'go', href: address(link) }, m.data.words.show_bytes, icon('arrow_forward')) : null;
 
 function address(link) {
   const directory = asked('dir');
@@ -145,12 +150,12 @@ function address(link) {
 
 function members(m, item) {
   if (item.members.length < 2) return null;
-  const box = H('div', { class: 'mem', role: 'group', 'aria-label': 'Where' }, ...item.members.map((one, i) => {
+  const box = H('div', { class: 'mem', role: 'group', 'aria-label': m.data.words.where }, ...item.members.map((one, i) => {
     const button = H('button', { type: 'button', 'aria-current': String(i === m.member), title: one.message }, one.where);
     button.onclick = () => { m.member = i; write(m); const top = m.$('mem').scrollTop; detail(m); m.$('mem').scrollTop = top; m.$('mem').querySelector('[aria-current="true"]').focus(); };
     return button;
   }));
-  if (item.count > item.members.length) box.append(H('div', { class: 'lab', style: 'padding:3px 18px' }, `${grp(item.count - item.members.length)} more: see the JSON`));
+  if (item.count > item.members.length) box.append(H('div', { class: 'lab', style: 'padding:3px 18px' }, fill(m.data.words.more_in_json, { n: grp(item.count - item.members.length) })));
   return box;
 }
 

@@ -1,0 +1,45 @@
+"""Findings and steps of a start in the reader's language, as far as their sentences are constant; the others stay in English.
+
+    sentence("the index is full")     The index is full.
+    why(step)                         the step's own words; in another language what its cause says
+"""
+
+import re
+
+from kafkaviz import words
+from kafkaviz.analyse.finding import CODES, Finding
+from kafkaviz.simulate.steps import CAUSES, Step
+from kafkaviz.words import say, told
+
+CHINESE = re.compile(r"[\u3000-\u9fff]")
+
+
+def why(step: Step) -> str:
+    """Why a start does a step; where the sentence has values, another language says the cause alone."""
+    said = told(step.why)
+    return said if said != step.why or words.language() == words.ENGLISH else told(CAUSES[step.cause])
+
+
+def consequence(one: Finding) -> str:
+    """What Kafka does with it; where that has values, another language says what all findings of the code have in common before it."""
+    said = told(one.consequence)
+    common = told(CODES[one.code].consequence)
+    if said != one.consequence or words.language() == words.ENGLISH:
+        return sentence(said)
+    return say("health.sentences", before=sentence(common), after=sentence(said))
+
+
+def sentence(text: str) -> str:
+    """With a capital and a full stop."""
+    return ended(capital(text))
+
+
+def ended(text: str) -> str:
+    """With a full stop, that of its own language."""
+    return f"{text}{'。' if CHINESE.search(text) else '.'}" if text and text[-1] not in ".!?。！？" else text
+
+
+def capital(text: str) -> str:
+    """With a capital, unless it begins with a name that has none: java.lang.Error, .index."""
+    first = text.split(" ", 1)[0]
+    return text[:1].upper() + text[1:] if first.rstrip(",;:").isalpha() else text

@@ -1,0 +1,56 @@
+"""What a start will do to a directory, in words: the page and the command say it in the same ones.
+
+    Outlook(logs=30, cut_logs=3, cut_bytes=1021, rebuilt_segments=24, ...)
+    doings      ("cut 1 021 bytes off three logs", "rebuild indexes of 24 segments")
+    sentence    cut 1 021 bytes off three logs, and rebuild indexes of 24 segments
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import reduce
+
+from kafkaviz import units
+from kafkaviz.analyse.outlook import Outlook
+from kafkaviz.words import counted, say
+
+
+def doings(told: Outlook) -> tuple[str, ...]:
+    """What it changes, each in some words that follow "will"; empty where it changes nothing but what every start may."""
+    cut = {"bytes": units.group(told.cut_bytes), "logs": many("outlook.logs", told.cut_logs)}
+    found = (
+        (told.cut_logs, lambda: counted("outlook.cut", told.cut_bytes, **cut)),
+        (told.deleted_files, lambda: many("outlook.delete_files", told.deleted_files)),
+        (told.deleted_directories, lambda: many("outlook.delete_directories", told.deleted_directories)),
+        (told.rebuilt_segments, lambda: many("outlook.rebuild", told.rebuilt_segments)),
+    )
+    return tuple(words() for count, words in found if count)
+
+
+def sentence(told: Outlook) -> str:
+    """All of that in one; where it is but what every start does, that is said, and of how much."""
+    if told.cut_logs or told.deleted_files or told.rebuilt_segments:
+        return joined("outlook.then", doings(told))
+    usual = joined("outlook.and", _usual(told))
+    return say("outlook.usual", what=usual) if usual else say("outlook.nothing")
+
+
+def _usual(told: Outlook) -> Iterator[str]:
+    """What every start removes or writes, of a healthy directory too."""
+    for key, count in (("directories", told.deleted_directories), ("waiting", told.waiting_files), ("snapshots", told.snapshots)):
+        if count:
+            yield many(f"outlook.{key}", count)
+
+
+def joined(key: str, parts: Iterable[str]) -> str:
+    """Several texts as one; key: of the text that puts {after} behind {before}."""
+    return reduce(lambda before, after: say(key, before=before, after=after), parts) if (parts := list(parts)) else ""
+
+
+def many(key: str, count: int) -> str:
+    """A text of a number of things, a small number as a word: one log, three logs, 24 logs."""
+    return counted(key, count, n=number(count))
+
+
+def number(count: int) -> str:
+    """A small number as a word."""
+    small = say("outlook.numbers").split()
+    return small[count] if count < len(small) else units.group(count)
