@@ -15,12 +15,14 @@ from kafkaviz.figures.segment_tables import Chosen
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Index, Segment
-from kafkaviz.ui import anatomies, bytes_tab, parts, pick, segment_parts, state
-from kafkaviz.ui.components import ruler
+from kafkaviz.ui import anatomies, bytes_tab, choice, parts, pick, segment_parts, state
+from kafkaviz.ui.components import address, ruler
 from kafkaviz.ui.frame import frame, pages
 from kafkaviz.ui.pick import Place
+from kafkaviz.words import counted, say
 
 WIDTHS = (0.7207, 0.2793)  # 728 and 276 pixels in a window 1280 wide, as Streamlit shares out what the gap leaves
+BATCHES, INDEX, TIMES = "Batches", "Index", "Time index"  # tabs, as the address has them
 LISTED = 12  # segments offered instead of one that is not there
 
 
@@ -49,14 +51,13 @@ def main() -> None:
 
 def head(place: Place, partition: Partition, anatomy: Anatomy) -> None:
     """Which segment this is, how the batches are shaded, and the way to Lookup."""
-    base = units.group(anatomy.segment.base_offset)
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
-        title = f'{escape(units.legible(partition.label))} <span class="kv-fnt" style="font-weight:500">from offset {base}</span>'
-        parts.title(title, segment_words.lead(anatomy, partition.state), gap=0)
+        parts.title(_title(partition, anatomy.segment), segment_words.lead(anatomy, partition.state), gap=0)
         if len(anatomy.batches):
-            options = {"key": "shade", "bind": "query-params", "label_visibility": "collapsed"}
-            st.segmented_control("Shade of the batches", segment_shade.SHADES, default="Plain", required=True, **options)
-        if "Lookup" in pages() and len(anatomy.batches) and st.button("Look up from here", icon=":material/manage_search:"):
+            choice.adopt(state.SHADE, {one: one for one in segment_shade.SHADES})
+            look = {"label_visibility": "collapsed", "format_func": lambda one: say(f"segment.shade_{one}")}
+            st.segmented_control(say("segment.shade"), segment_shade.SHADES, key=state.SHADE, required=True, **look)
+        if "Lookup" in pages() and len(anatomy.batches) and st.button(say("segment.look_up"), icon=":material/manage_search:"):
             offset = int(anatomy.batches["last_offset"][chosen(place, anatomy).row])
             st.switch_page(pages()["Lookup"].script, query_params={**place.address, "by": "offset", "target": str(offset)})
 
@@ -69,6 +70,7 @@ def facts(place: Place, partition: Partition, anatomy: Anatomy) -> FactGroups:
 @st.fragment
 def explore(place: Place, anatomy: Anatomy, groups: FactGroups) -> None:
     """The ruler, the facts, and the tables that follow the pin: only this part reruns when the pin moves."""
+    tab = choice.adopt(state.TAB, tabs())
     with st.container(gap=24):
         left, right = st.columns(WIDTHS, gap=20)
         with left:
@@ -76,13 +78,21 @@ def explore(place: Place, anatomy: Anatomy, groups: FactGroups) -> None:
         with right, st.container(key="kv_fig_facts"):
             segment_parts.facts(groups)
         tables(place, anatomy)
+    shade = st.session_state[state.SHADE]
+    address({state.TAB: None if tab == BATCHES else tab, state.SHADE: None if shade == segment_shade.PLAIN else shade})
+
+
+def tabs() -> dict[str, str]:
+    """The names of the tabs, by their words in the address."""
+    names = {BATCHES: "segment.tab_batches", INDEX: "segment.tab_index", TIMES: "segment.tab_times", bytes_tab.TAB: "segment.tab_bytes"}
+    return {word: say(key) for word, key in names.items()}
 
 
 def drawn(place: Place, anatomy: Anatomy) -> bytes:
     """What the ruler is sent: the slice it asked for, around the offset that was asked for."""
     wanted = ruler.state("slice", anatomies.key(anatomy.segment))
     sought = asked(anatomy, wanted.get("offset") or st.query_params.get(state.PIN, ""))
-    return anatomies.message(anatomy, sought, st.session_state.get("shade") or "Plain", centre_row(anatomy, wanted), place.address)
+    return anatomies.message(anatomy, sought, st.session_state[state.SHADE], centre_row(anatomy, wanted), place.address)
 
 
 def asked(anatomy: Anatomy, offset: str) -> Asked:
@@ -103,10 +113,10 @@ def tables(place: Place, anatomy: Anatomy) -> None:
     around = chosen(place, anatomy)
     counts = len(anatomy.batches), len(anatomy.index.entries), len(anatomy.times.entries)
     parts.tab_counts(state.TAB, counts)
-    batches, index, times, stored = st.tabs(("Batches", "Index", "Time index", "Bytes"), key=state.TAB, bind="query-params")
+    batches, index, times, stored = st.tabs(list(tabs().values()), key=state.TAB, on_change="rerun")
     with batches:
         segment_parts.batches(segment_tables.batch_rows(anatomy, around))
-        download(place, anatomy, "batches", f"Download {units.group(counts[0])} batch{'' if counts[0] == 1 else 'es'} as CSV")
+        download(place, anatomy, "batches", counted("segment.download_batches", counts[0], n=units.group(counts[0])))
     with index:
         index_table(place, anatomy, around)
     with times:
@@ -128,7 +138,7 @@ def chosen(place: Place, anatomy: Anatomy) -> Chosen:
 
 def index_table(place: Place, anatomy: Anatomy, around: Chosen) -> None:
     """The .index around the slot that goes with the pin."""
-    why = segment_words.WITHOUT_INDEX if anatomy.segment.index is None else segment_words.no_entry(anatomy)
+    why = say("segment.without_index") if anatomy.segment.index is None else segment_words.no_entry(anatomy)
     if has_entries("index", anatomy.segment.index, anatomy.index, why):
         segment_parts.index(segment_tables.index_rows(anatomy, around))
         download(place, anatomy, "index", _entries(len(anatomy.index.entries)))
@@ -136,7 +146,7 @@ def index_table(place: Place, anatomy: Anatomy, around: Chosen) -> None:
 
 def time_table(place: Place, anatomy: Anatomy, around: Chosen) -> None:
     """The .timeindex around the slot that goes with the pin."""
-    why = segment_words.WITHOUT_TIMEINDEX if anatomy.segment.timeindex is None else segment_words.no_time(anatomy)
+    why = say("segment.without_timeindex") if anatomy.segment.timeindex is None else segment_words.no_time(anatomy)
     if has_entries("timeindex", anatomy.segment.timeindex, anatomy.times, why):
         segment_parts.time_index(segment_tables.time_rows(anatomy, around, segment_words.closing(anatomy)))
         download(place, anatomy, "timeindex", _entries(len(anatomy.times.entries)))
@@ -145,16 +155,16 @@ def time_table(place: Place, anatomy: Anatomy, around: Chosen) -> None:
 def has_entries(kind: str, file: FileInfo | None, index: Index, why: str) -> bool:
     """Whether an index file has an entry to show; where it has none, or is not there, the tab says so, and why."""
     if file is None:
-        with parts.state(f"no_{kind}", "warning", f"There is no .{kind}", why):
+        with parts.state(f"no_{kind}", "warning", say("segment.no_file", file=f".{kind}"), why):
             return False
     if not len(index.entries):
-        with parts.empty(kind, f"No entry in the .{kind}", why):
+        with parts.empty(kind, say("segment.no_entry", file=f".{kind}"), why):
             return False
     return True
 
 
 def _entries(count: int) -> str:
-    return f"Download {units.group(count)} {'entry' if count == 1 else 'entries'} as CSV"
+    return counted("segment.download_entries", count, n=units.group(count))
 
 
 def download(place: Place, anatomy: Anatomy, table: str, label: str) -> None:
@@ -174,11 +184,11 @@ def not_there(place: Place, partition: Partition) -> None:
     asked = st.query_params.get(state.SEGMENT, "")
     _bare_title(partition)
     found = list({one.base_offset: one for one in reversed(partition.segments) if one.log}.values())
-    count = f"{units.group(len(found))} segment{'' if len(found) == 1 else 's'}"
-    why = f"{units.legible(partition.label)} holds {count}. A broker removes old ones, and a link may outlive them."
-    with parts.state("not_there", "info", f"No segment starts at offset {asked}", why), st.container(gap=0):
+    why = counted("segment.not_there_why", len(found), n=units.group(len(found)), name=units.legible(partition.label))
+    with parts.state("not_there", "info", say("segment.not_there", asked=asked), why), st.container(gap=0):
         for one in nearest(found, state.number(asked)):
-            label = f"`{one.name}` {units.size(one.log.size_bytes)}, {one.state}"
+            told = {"size": units.size(one.log.size_bytes), "state": say(f"common.kind_{one.state}")}
+            label = say("segment.offered", name=f"`{one.name}`", **told)
             if st.button(label, icon=":material/straighten:", type="tertiary", key=f"kv_to_{one.name}"):
                 st.switch_page("pages/segment.py", query_params=state.address(place.directory, partition.directory, one.base_offset))
 
@@ -186,8 +196,7 @@ def not_there(place: Place, partition: Partition) -> None:
 def without_segment(place: Place, partition: Partition) -> None:
     """A directory without a file of any segment; what else lies there has bytes too."""
     _bare_title(partition)
-    why = "A broker makes the first one, from offset 0, when it next loads this directory."
-    with parts.empty("segment", "There is no segment in this directory", why):
+    with parts.empty("segment", say("segment.no_segment"), say("segment.no_segment_why")):
         _to_broker(place)
     bytes_below(place)
 
@@ -202,8 +211,7 @@ def without_log(place: Place) -> None:
     """Index files whose log is gone."""
     _bare_title(place.partition, place.segment)
     names = ", ".join(one.path.name for one in place.segment.files)
-    why = f"Only {names} is there. A broker deletes an index without its log when it starts."
-    with parts.state("no_log", "warning", "There is no .log of this base offset", why):
+    with parts.state("no_log", "warning", say("segment.no_log"), say("segment.no_log_why", names=names)):
         _to_broker(place)
     bytes_below(place)
 
@@ -212,19 +220,18 @@ def unreadable(fault: CannotOpen) -> None:
     """A file that may not be read, or went while it was looked at."""
     _bare_title(None)
     gone = fault.kind == "missing"
-    why = "It was there a moment ago: a broker removes old segments." if gone else f"{fault.what}. Nothing in it was changed."
-    finding = f"{fault.path.name} is gone" if gone else f"{fault.path.name} could not be read"
+    why = say("segment.gone_why") if gone else say("segment.unreadable_why", what=fault.what)
+    finding = say("segment.gone" if gone else "segment.unreadable", name=fault.path.name)
     with parts.state("unreadable", "info" if gone else "lock" if fault.kind == "permission" else "error", finding, why):
-        st.button("Try again", key="kv_again")
+        st.button(say("common.try_again"), key="kv_again")
 
 
 def grown(anatomy: Anatomy) -> None:
     """A broker was writing while the file was read."""
     before, after = (units.group(one) for one in anatomy.grown_bytes)
-    finding = f"{anatomy.segment.log.path.name} changed while it was read"
-    why = f"{before} bytes became {after}. A live broker is writing here; what is shown is what was there before."
-    with parts.state("grown", "warning", finding, why):
-        st.button("Read again", key="kv_read_again", on_click=anatomies.forget)
+    finding = say("segment.grown", name=anatomy.segment.log.path.name)
+    with parts.state("grown", "warning", finding, say("segment.grown_why", before=before, after=after)):
+        st.button(say("segment.read_again"), key="kv_read_again", on_click=anatomies.forget)
     st.space(16)
 
 
@@ -242,17 +249,23 @@ def no_batch(place: Place, partition: Partition, anatomy: Anatomy) -> None:
 def bytes_below(place: Place) -> None:
     """The bytes of what is there, below the sentence that says what is not."""
     st.space(24)
-    parts.heading("Bytes")
+    parts.heading(say("segment.bytes_heading"))
     bytes_tab.alone(place)
 
 
 def _bare_title(partition: Partition | None, segment: Segment | None = None) -> None:
-    base = f' <span class="kv-fnt" style="font-weight:500">from offset {units.group(segment.base_offset)}</span>' if segment else ""
-    parts.title(f"{escape(units.legible(partition.label)) if partition else 'Segment'}{base}")
+    parts.title(_title(partition, segment))
+
+
+def _title(partition: Partition | None, segment: Segment | None) -> str:
+    """The name of the topic-partition, and where the segment starts, as HTML."""
+    name = units.legible(partition.label) if partition else parts.page_name("Segment")
+    base = say("segment.from_offset", offset=units.group(segment.base_offset)) if segment else ""
+    return f'{escape(name)} <span class="kv-fnt" style="font-weight:500">{escape(base)}</span>' if base else escape(name)
 
 
 def _to_broker(place: Place) -> None:
-    st.page_link("app.py", label="Show the broker", icon=":material/dns:", query_params=state.address(place.directory))
+    st.page_link("app.py", label=say("common.show_broker"), icon=":material/dns:", query_params=state.address(place.directory))
 
 
 main()

@@ -4,11 +4,11 @@ Of 40 batches whose index has a wrong entry in slot 3, the telling one is where 
 several records somewhat before the middle.
 """
 
+from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
 
-from kafkaviz import units
 from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.analyse.links import NONE, containing, holding
 from kafkaviz.format import offset_index, time_index
@@ -16,6 +16,14 @@ from kafkaviz.format import offset_index, time_index
 GAPS_SHOWN = 4.81  # entries a window shows at first: what has room for its numbers
 FIRST_ENTRY_AT = 0.45  # of the entries: a pin nobody chose stands a little before the middle
 OFFSET_DIGITS = 19  # of the largest one; Python refuses to read thousands of digits
+
+
+class Why(StrEnum):
+    """Why an offset has no row."""
+
+    FOUND = ""
+    NO_NUMBER = "no number"
+    ELSEWHERE = "not in this segment"
 
 
 class Asked(NamedTuple):
@@ -26,7 +34,7 @@ class Asked(NamedTuple):
 
     offset: str
     row: int | None
-    why: str = ""
+    why: Why = Why.FOUND
     slot: int = NONE
     time: int = NONE
 
@@ -38,9 +46,9 @@ def find(anatomy: Anatomy, text: str) -> Asked:
     first, last = offsets(anatomy)
     digits = text.strip()
     if not digits.isascii() or not digits.isdigit():
-        return Asked(text, None, "An offset is a whole number")
+        return Asked(text, None, Why.NO_NUMBER)
     if len(digits) > OFFSET_DIGITS or not first <= int(digits) <= last:
-        return Asked(text, None, f"This segment holds {units.group(first)} – {units.group(last)}")
+        return Asked(text, None, Why.ELSEWHERE)
     return Asked(text, int(holding(anatomy.batches, np.array([int(digits)]))[0]))
 
 

@@ -14,12 +14,14 @@ from kafkaviz.figures import segment_shade, segment_slice, segment_words
 from kafkaviz.figures.segment_shade import Overview
 from kafkaviz.figures.segment_slice import Columns, Slice
 from kafkaviz.log.segment import Index
+from kafkaviz.words import say, table
 
 
 class Lane(NamedTuple):
     """One index file: how many slots it has, how many hold an entry, and what is said of the rest of them.
 
-    words stand in the lane where it shows no entry; cut_bytes is what is left of a last slot that is not whole.
+    unwritten: "never_written" or "zeros". words stand in the lane where it shows no entry; cut_bytes is what is left of a last slot that
+    is not whole.
     """
 
     written: int
@@ -40,12 +42,13 @@ class RulerView:
     end_position: int  # behind the last batch
     log_bytes: int
     tail: Tail | None
-    closing: str  # what is said of a time entry without an offset entry
+    closing: str  # when a time entry without an offset entry was written: segment_words.closing
     index: Lane
     times: Lane
     slice: Slice
     overview: Overview | None  # None: there are few enough batches to draw each
     asked: Asked
+    why: str  # why what was asked for is not here
     span_bytes: int  # of a window that nobody has moved
     shade: str  # of SHADES
     darkest: tuple[int, int]  # the bytes or milliseconds drawn lightest and darkest
@@ -73,6 +76,7 @@ def view(anatomy: Anatomy, asked: Asked, shade: str = "Plain", centre_row: int |
         slice=part,
         overview=segment_shade.overview(anatomy, shade, darkest),
         asked=asked,
+        why=segment_words.not_here(anatomy, asked),
         span_bytes=pin.window_bytes(anatomy),
         shade=shade,
         darkest=darkest,
@@ -82,20 +86,18 @@ def view(anatomy: Anatomy, asked: Asked, shade: str = "Plain", centre_row: int |
 
 def _index_lane(anatomy: Anatomy) -> Lane:
     missing = anatomy.segment.index is None
-    words = "no .index: Kafka builds it from the log when it next loads this segment" if missing else "no entry"
+    words = say("ruler.without_index" if missing else "ruler.no_entry")
     return _lane(anatomy, anatomy.index, words, missing)
 
 
 def _time_lane(anatomy: Anatomy) -> Lane:
     missing = anatomy.segment.timeindex is None
-    words = "no .timeindex: Kafka takes the time of the file for that of the newest record" if missing else "no entry"
-    if not missing and (anatomy.batches["magic"] == 0).all():
-        words = "no entry: messages of magic 0 have no timestamp"
-    return _lane(anatomy, anatomy.times, words, missing)
+    empty = "ruler.without_time" if (anatomy.batches["magic"] == 0).all() else "ruler.no_entry"
+    return _lane(anatomy, anatomy.times, say("ruler.without_timeindex" if missing else empty), missing)
 
 
 def _lane(anatomy: Anatomy, index: Index, words: str, missing: bool) -> Lane:
-    unwritten = "never written" if anatomy.segment.state == "active" else "zeros"
+    unwritten = "never_written" if anatomy.segment.state == "active" else "zeros"
     return Lane(len(index.entries), index.slots, unwritten, words, missing, index.trailing_bytes)
 
 
@@ -121,7 +123,8 @@ def message(shown: RulerView, key: str, address: dict[str, str]) -> bytes:
         "closing": shown.closing,
         "lanes": {"index": shown.index._asdict(), "time": shown.times._asdict()},
         "slice": shown.slice._asdict(),
-        "asked": shown.asked._asdict(),
+        "asked": shown.asked._asdict() | {"why": shown.why},
+        "words": table("ruler"),
         "span": shown.span_bytes,
         "shade": {"by": shown.shade, "low": shown.darkest[0], "high": shown.darkest[1]},
         "columns": {name: list(columns) for name, columns in shown.columns.items()},

@@ -6,8 +6,9 @@ import numpy as np
 
 from kafkaviz import units
 from kafkaviz.analyse.anatomy import Anatomy
+from kafkaviz.words import say
 
-SHADES = ("Plain", "Size", "Age")
+SHADES = PLAIN, SIZE, AGE = "Plain", "Size", "Age"
 EXACT_ROWS = 1000  # up to here the overview draws each batch
 COLUMNS = 1000  # of the overview beyond
 DAY_MS = 86_400_000
@@ -33,13 +34,14 @@ def hint(shade: str, ends: tuple[int, int]) -> str:
     """How to read the shade, and what can be done with the figure; ends: the values drawn lightest and darkest."""
     low, high = ends
     if shade == "Size":
-        said = f"Darker is larger, {units.group(low)} – {units.group(high)} B." if low < high else f"Each batch takes {units.group(low)} B."
+        sizes = {"low": units.group(low), "high": units.group(high), "size": units.group(low)}
+        said = say("ruler.by_size" if low < high else "ruler.all_of_size", **sizes)
     elif shade == "Age":
         when = units.moment if high - low >= DAY_MS else units.clock
-        said = f"Darker is newer, {when(low)} – {when(high)}."
+        said = say("ruler.by_age", low=when(low), high=when(high))
     else:
-        said = "An entry is written once more than index.interval.bytes have passed."
-    return f"{said} Drag the window, scroll to zoom, click to pin."
+        said = say("ruler.by_interval")
+    return say("ruler.sentences", first=said, second=say("ruler.hint"))
 
 
 def overview(anatomy: Anatomy, shade: str, ends: tuple[int, int]) -> Overview | None:

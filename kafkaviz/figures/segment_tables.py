@@ -12,15 +12,11 @@ from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.analyse.links import NONE, Aim
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import CODECS, codec
+from kafkaviz.words import say
 
 ROWS = 11
 TABLES = ("batches", "index", "timeindex")
-FAULTS = {
-    Aim.PAST: "behind the batch of this offset",
-    Aim.INSIDE: "in the middle of a batch",
-    Aim.BEYOND: "beyond the last batch",
-    Aim.UNORDERED: "key not above the one before",
-}
+FAULTS = {Aim.PAST: "past", Aim.INSIDE: "inside", Aim.BEYOND: "beyond", Aim.UNORDERED: "unordered"}
 
 
 class Chosen(NamedTuple):
@@ -117,7 +113,7 @@ def _batch_row(anatomy: Anatomy, row: int, is_chosen: bool, epochs: bool) -> Bat
         offsets=range_of(batch),
         records=units.group(int(batch["record_count"])) if batch["record_count"] >= 0 else units.MISSING,
         newest=units.clock(int(batch["max_timestamp_ms"])),
-        codec=CODECS[kind] if kind < len(CODECS) else f"codec {kind}",
+        codec=_codec(kind),
         epoch=epoch if epochs else None,
         crc=f"{int(batch['crc']):08x}",
         magic=int(batch["magic"]),
@@ -128,18 +124,22 @@ def _batch_row(anatomy: Anatomy, row: int, is_chosen: bool, epochs: bool) -> Bat
     )
 
 
+def _codec(kind: int) -> str:
+    return CODECS[kind] if kind < len(CODECS) else say("segment.codec_n", number=kind)
+
+
 def _astray(anatomy: Anatomy, row: int) -> str:
     """Which entries point at this batch and should not, or should and do not."""
     links = anatomy.links
     wrong = np.flatnonzero((links.entry_aim >= Aim.PAST) & (links.entry_aim < Aim.UNORDERED))
-    told = ((links.entry_batch[wrong], "leads here"), (links.entry_home[wrong], "belongs here"))
-    return ", ".join(f"slot {units.group(int(slot))} {words}" for rows, words in told for slot in wrong[rows == row])
+    told = ((links.entry_batch[wrong], "segment.leads_here"), (links.entry_home[wrong], "segment.belongs_here"))
+    return ", ".join(say(key, slot=units.group(int(slot))) for rows, key in told for slot in wrong[rows == row])
 
 
 def range_of(batch: np.void) -> str:
     """A batch's offsets; a compressed magic 0 or 1 wrapper tells the last one only."""
     last = units.group(int(batch["last_offset"]))
-    return f"{units.group(int(batch['base_offset']))}–{last}" if batch["base_offset"] >= 0 else f"up to {last}"
+    return f"{units.group(int(batch['base_offset']))}–{last}" if batch["base_offset"] >= 0 else say("segment.offsets_up_to", last=last)
 
 
 def index_rows(anatomy: Anatomy, pin: Chosen) -> list[IndexRow]:
@@ -151,7 +151,7 @@ def _index_row(anatomy: Anatomy, slot: int, is_chosen: bool) -> IndexRow:
     entries, links = anatomy.index.entries, anatomy.links
     position, relative = int(entries["position"][slot]), int(entries["relative_offset"][slot])
     gap = position - (int(entries["position"][slot - 1]) if slot else 0)
-    row = int(links.entry_batch[slot])
+    row, fault = int(links.entry_batch[slot]), FAULTS.get(Aim(int(links.entry_aim[slot])))
     return IndexRow(
         slot=units.group(slot),
         byte=units.group(slot * offset_index.ENTRY.itemsize),
@@ -160,28 +160,28 @@ def _index_row(anatomy: Anatomy, slot: int, is_chosen: bool) -> IndexRow:
         offset=units.group(int(entries["offset"][slot])),
         position=units.group(position),
         gap=f"{units.group(gap)} B".replace("-", "−"),
-        batch=range_of(anatomy.batches[row]) if row != NONE else "none starts there",
-        fault=FAULTS.get(Aim(int(links.entry_aim[slot])), ""),
+        batch=range_of(anatomy.batches[row]) if row != NONE else say("segment.none_starts"),
+        fault=say(f"segment.fault_{fault}") if fault else "",
         chosen=is_chosen,
     )
 
 
 def time_rows(anatomy: Anatomy, pin: Chosen, closing: str) -> list[TimeRow]:
-    """The slots of .timeindex around the one that goes with the pin; closing says when those without an offset entry were written."""
+    """The slots of .timeindex around the one that goes with the pin; closing: as segment_words.closing."""
     return [_time_row(anatomy, slot, slot == pin.time, closing) for slot in around(len(anatomy.times.entries), max(0, pin.time))]
 
 
 def _time_row(anatomy: Anatomy, slot: int, is_chosen: bool, closing: str) -> TimeRow:
     times, twin = anatomy.times.entries, int(anatomy.links.time_slot[slot])
-    timestamp_ms, without = int(times["timestamp_ms"][slot]), f"none: written {closing}" if closing else "none"
+    timestamp_ms, without = int(times["timestamp_ms"][slot]), say(f"segment.none_{closing}" if closing else "segment.none")
     return TimeRow(
         slot=units.group(slot),
         byte=units.group(slot * time_index.ENTRY.itemsize),
         timestamp=units.moment(timestamp_ms),
         offset=units.group(int(times["offset"][slot])),
-        slot_of_index=f"slot {units.group(twin)}" if twin != NONE else without,
+        slot_of_index=say("segment.slot_n", slot=units.group(twin)) if twin != NONE else without,
         later=units.duration(timestamp_ms - int(times["timestamp_ms"][slot - 1])).replace("-", "−") if slot else units.MISSING,
-        fault="" if anatomy.links.time_true[slot] else "its batch holds another time",
+        fault="" if anatomy.links.time_true[slot] else say("segment.another_time"),
         chosen=is_chosen,
     )
 

@@ -17,6 +17,7 @@ from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.ui.cache import Listed
+from kafkaviz.words import language
 
 KEPT = 2  # a segment of 1 GiB takes 100 MB in batches of 1 KB, 1 GB in batches of 100 bytes
 
@@ -57,11 +58,11 @@ def key(segment: Segment) -> str:
 
 def message(anatomy: Anatomy, asked: Asked, shade: str, centre_row: int | None, address: dict[str, str]) -> bytes:
     """What the ruler is sent of a segment (figures.segment_ruler), put together once for as long as the same is asked for."""
-    return _message(anatomy, key(anatomy.segment), tuple(asked), shade, centre_row, json.dumps(address))
+    return _message(anatomy, key(anatomy.segment), language(), tuple(asked), shade, centre_row, json.dumps(address))
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
-def _message(_anatomy: Anatomy, key: str, asked: tuple, shade: str, centre_row: int | None, address: str) -> bytes:
+def _message(_anatomy: Anatomy, key: str, spoken: str, asked: tuple, shade: str, centre_row: int | None, address: str) -> bytes:
     shown = segment_ruler.view(_anatomy, Asked(*asked), shade, centre_row)
     return segment_ruler.message(shown, key, json.loads(address))
 

@@ -18,6 +18,7 @@ from kafkaviz.ui.components import bytes as view
 from kafkaviz.ui.components import ruler
 from kafkaviz.ui.pick import Place
 
+TAB = "Bytes"  # as the address has it
 BYTE_DIGITS = 15  # JavaScript's numbers are exact up to here
 NO_LOOK = {"label_visibility": "collapsed"}
 

@@ -8,13 +8,14 @@ from kafkaviz.analyse.links import NONE
 from kafkaviz.figures.segment_facts import Fact
 from kafkaviz.figures.segment_tables import BatchRow, IndexRow, TimeRow
 from kafkaviz.ui import parts
+from kafkaviz.words import say
 
-# A table's columns: the names, those of numbers with a mark, which stand at the right.
+# A table's columns by what they are called in words/, those of numbers, which stand at the right, with a mark.
 NUMBER = "#"
-EPOCH, CRC = "Epoch#", "CRC-32C"
-BATCHES = ("Position#", "Size#", "Offsets", "Records#", "Newest record (UTC)", "Codec", EPOCH, CRC, "Index entry")
-INDEX = ("Slot#", "File byte#", "Raw", "Relative offset#", "Offset#", "Position#", "Since the entry before#", "Batch")
-TIME_INDEX = ("Slot#", "File byte#", "Timestamp (UTC)", "Offset#", "Offset entry", "Since the entry before#")
+EPOCH, CRC = "epoch#", "crc"
+BATCHES = ("position#", "size#", "offsets", "records#", "newest", "codec", EPOCH, CRC, "entry")
+INDEX = ("slot#", "byte#", "raw", "relative#", "offset#", "position#", "gap#", "batch")
+TIME_INDEX = ("slot#", "byte#", "timestamp", "offset#", "offset_entry", "gap#")
 
 
 def facts(groups: Iterable[tuple[str, str, Iterable[Fact]]]) -> None:
@@ -31,20 +32,19 @@ def _value(fact: Fact) -> str:
 def batches(rows: Iterable[BatchRow]) -> None:
     """The table of batches, without a column of epochs where the segment has none."""
     rows = list(rows)
-    names = {EPOCH: EPOCH if any(row.epoch is not None for row in rows) else None, CRC: _checksum({row.magic >= 2 for row in rows})}
-    columns = [name for name in (names.get(name, name) for name in BATCHES) if name]
-    _table(columns, [(row.chosen, _batch(row)) for row in rows])
+    columns = [name for name in BATCHES if name != EPOCH or any(row.epoch is not None for row in rows)]
+    _table(columns, [(row.chosen, _batch(row)) for row in rows], _checksum({row.magic >= 2 for row in rows}))
 
 
 def _checksum(is_new: set[bool]) -> str:
     """Which checksum the rows have: Kafka changed it with magic 2."""
-    return "CRC" if len(is_new) > 1 else CRC if True in is_new else "CRC-32"
+    return "CRC" if len(is_new) > 1 else "CRC-32C" if True in is_new else "CRC-32"
 
 
 def _batch(row: BatchRow) -> tuple[str, ...]:
-    via = f"via slot {units.group(row.via)}" if row.via != NONE else "from byte 0"
-    own = f'<span style="color:var(--kv-offset-text);font-weight:600">■ slot {units.group(row.slot)}</span>'
-    entry = own if row.slot != NONE else f'<span class="kv-fnt">{via}</span>'
+    via = say("segment.via_slot", slot=units.group(row.via)) if row.via != NONE else say("segment.via_start")
+    own = say("segment.own_slot", slot=units.group(row.slot))
+    entry = _as("color:var(--kv-offset-text);font-weight:600", own) if row.slot != NONE else f'<span class="kv-fnt">{escape(via)}</span>'
     position, offsets, newest, crc = map(parts.mono, (row.position, row.offsets, row.newest, row.crc))
     size, records, codec = map(escape, (row.size, row.records, row.codec))
     epoch = () if row.epoch is None else (escape(row.epoch),)
@@ -76,13 +76,18 @@ def _fault(words: str) -> str:
 
 
 def _torn(words: str) -> str:
-    return f'<span style="color:var(--kv-torn-text)">{escape(words)}</span>'
+    return _as("color:var(--kv-torn-text)", words)
 
 
-def _table(columns: Sequence[str], rows: Iterable[tuple[bool, Sequence[str]]]) -> None:
-    """A table of these columns; a row is whether it is the chosen one, and its cells as HTML."""
+def _as(style: str, words: str) -> str:
+    return f'<span style="{style}">{escape(words)}</span>'
+
+
+def _table(columns: Sequence[str], rows: Iterable[tuple[bool, Sequence[str]]], checksum: str = "") -> None:
+    """A table of these columns; a row is whether it is the chosen one, and its cells as HTML. checksum: the name of the one in CRC."""
+    names = [checksum if name == CRC else say(f"segment.head_{name.rstrip(NUMBER)}") for name in columns]
     kinds = [' class="r"' if name.endswith(NUMBER) else "" for name in columns]
-    head = "".join(f"<th{kind}>{name.rstrip(NUMBER)}</th>" for name, kind in zip(columns, kinds, strict=True))
+    head = "".join(f"<th{kind}>{escape(name)}</th>" for name, kind in zip(names, kinds, strict=True))
     parts.table(head, (_row(chosen, cells, kinds) for chosen, cells in rows))
 
 

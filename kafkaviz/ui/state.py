@@ -15,6 +15,7 @@ SEGMENT = "segment"  # the segment's base offset
 PIN = "pin"  # the offset that is looked at
 ORDER = "order"  # Broker: how the rows of the map are sorted
 TAB = "tab"  # Segment: the open tab below the ruler
+SHADE = "shade"  # Segment: how dark the batches are drawn, by size or by age
 FILE = "file"  # Segment: which file's bytes the tab Bytes shows: .log or .index of the segment, or the name of a file beside them
 BYTE = "byte"  # Segment: the byte of that file to look at; the bytes view writes it in the browser
 WINDOW = "window"  # Segment: the bytes of the .log that the ruler shows, 468797-492397; the ruler reads and writes it in the browser

@@ -21,7 +21,7 @@ def test_lanes_say_what_they_lack():
     shown = ruler.view(made.anatomy(table, entries, times, unwritten=(5, 6), trailing_bytes=(3, 0)), Asked("", 0))
     assert shown.index == Lane(1, 6, "zeros", "no entry", False, 3) and shown.times == Lane(2, 8, "zeros", "no entry", False, 0)
     assert (
-        ruler.view(made.anatomy(table, entries, times, state="active", unwritten=(5, 6)), Asked("", 0)).index.unwritten == "never written"
+        ruler.view(made.anatomy(table, entries, times, state="active", unwritten=(5, 6)), Asked("", 0)).index.unwritten == "never_written"
     )
     old = made.anatomy(made.wrapped(table, range(9)), entries, made.time_entries([]))
     assert ruler.view(old, Asked("", 0)).times.words == "no entry: messages of magic 0 have no timestamp"

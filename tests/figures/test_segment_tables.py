@@ -31,7 +31,7 @@ def test_rows_of_a_real_segment(payments):
     pin = tables.chosen(payments, row)
     assert pin == Chosen(row, 95, 95)
     batches, index, times = (list(map(plain, rows)) for rows in (
-        tables.batch_rows(payments, pin), tables.index_rows(payments, pin), tables.time_rows(payments, pin, "at the roll")))  # fmt: skip
+        tables.batch_rows(payments, pin), tables.index_rows(payments, pin), tables.time_rows(payments, pin, "roll")))  # fmt: skip
     assert batches[5] == BatchRow("479 997", "1 861 B", "11 612–11 625", "14", "09:29:44.123", "none", "0", "f602385d", 2, 95, 94, "", True)
     assert (batches[4].slot, batches[4].via, batches[4].chosen) == (NONE, 94, False) and len(batches) == 11
     assert index[5] == IndexRow(
@@ -97,7 +97,7 @@ def test_a_time_entry_alone():
     """It says when it was written, if that can be told."""
     table = made.batches([100] * 9)
     whole = made.anatomy(table, *made.indexed(table, 400))
-    rows = tables.time_rows(whole, Chosen(8, 0, 1), "at the roll")
+    rows = tables.time_rows(whole, Chosen(8, 0, 1), "roll")
     assert [row.slot_of_index for row in rows] == ["slot 0", "none: written at the roll"]
     assert tables.time_rows(whole, Chosen(8, 0, 1), "")[1].slot_of_index == "none"
     assert (rows[0].later, rows[1].later) == ("–", "3 ms")

@@ -125,9 +125,9 @@ def test_a_directory_that_waits_for_its_deletion():
 def test_what_is_said_of_a_lone_time_entry():
     """At a stop in the segment in use, else at the roll; nothing where the index is not whole."""
     assert (words.closing(even(9)), words.closing(even(9, state="active")), words.closing(even(9, state="deleted"))) == (
-        "at the roll",
-        "at a stop",
-        "at the roll",
+        "roll",
+        "stop",
+        "roll",
     )
     assert words.closing(even(9, unwritten=(3, 0))) == words.closing(even(9, trailing_bytes=(3, 0))) == ""
     assert words.closing(made.anatomy(made.batches([100]), None, None)) == ""

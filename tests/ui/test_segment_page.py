@@ -83,7 +83,7 @@ def test_a_killed_segment(killed):
     at = page(killed, "append-time-0", 0)
     words, _ = sent(at)
     assert words["title"].startswith("The index was created at 64 KiB") and words["tail"] == {"kind": "torn", "size": 45}
-    assert words["lanes"]["index"]["unwritten"] == "never written" and words["lanes"]["index"]["slots"] == 8192
+    assert words["lanes"]["index"]["unwritten"] == "never_written" and words["lanes"]["index"]["slots"] == 8192
     assert '<span style="color:var(--kv-torn-text)">45 B, torn</span>' in html(at)
 
 

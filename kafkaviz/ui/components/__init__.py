@@ -29,7 +29,8 @@ def _text(file: str) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
-_art, _copy_link, _theme_button, _keys, _focus, _one_step = map(door, ("art", "copy_link", "theme_button", "keys", "focus", "one_step"))
+_art, _copy_link, _theme_button, _keys, _focus = map(door, ("art", "copy_link", "theme_button", "keys", "focus"))
+_one_step, _address = map(door, ("one_step", "address"))
 
 
 @cache
@@ -64,6 +65,11 @@ def keys(listen: str) -> str | None:
 def focus() -> None:
     """Puts the cursor into the field of the dialog that this stands in."""
     _focus(key="kv_focus", data={}, width="content", height="content")
+
+
+def address(chosen: dict[str, str | None]) -> None:
+    """Writes choices into the address, None taking one out of it; what the browser itself wrote there stays."""
+    _address(key="kv_address", data={"chosen": chosen, "known": st.query_params.to_dict()}, width="content", height="content")
 
 
 def one_step(query: str) -> None:

@@ -12,6 +12,8 @@ export default function ({ parentElement: root, data, setStateValue }) {
   take(m, opened(data));
   m.$('ft').textContent = m.data.title;
   m.$('fs').textContent = m.data.hint;
+  m.$('oflab').textContent = m.data.words.offset;
+  m.$('dt').setAttribute('aria-label', m.data.words.keys);
   m.release = listen(m, root.host);
   show(m);
   return m.release;
@@ -388,8 +390,8 @@ function overview(m) {
 }
 
 function wholeSegment(m, w, x) {
-  const g = S('svg', { height: 50, viewBox: `0 0 ${w} 50`, role: 'img', 'aria-label': 'The whole segment; the window shown below' }, patterns());
-  g.append(S('text', { x: 0, y: 15, class: 'axt' }, 'whole'), S('text', { x: 0, y: 30, class: 'axt' }, 'segment'));
+  const g = S('svg', { height: 50, viewBox: `0 0 ${w} 50`, role: 'img', 'aria-label': m.data.words.overview }, patterns());
+  g.append(S('text', { x: 0, y: 15, class: 'axt' }, m.data.words.whole_upper), S('text', { x: 0, y: 30, class: 'axt' }, m.data.words.whole_lower));
   if (m.data.overview.length) columns(m, g, x); else each(m, g, x);
   const from = Math.min(x(m.end), w - 11);
   if (m.data.tail) g.append(S('rect', { x: from, y: 16, width: w - from, height: 16, fill: 'url(#torn)', stroke: V('torn') }));
@@ -442,7 +444,7 @@ function detail(m) {
   const el = m.$('dt'), w = widthOf(el), lit = chain(m, m.hover ?? m.pin);
   const g = S('svg', { height: HEIGHT, viewBox: `0 0 ${w} ${HEIGHT}`, role: 'img', 'aria-label': m.data.title }, patterns());
   g.append(S('clipPath', { id: 'cp' }, S('rect', { x: LEFT - 1, y: 0, width: w - LEFT + 1, height: HEIGHT })));
-  names(g);
+  names(m, g);
   const k = S('g', { 'clip-path': 'url(#cp)', class: 'dim' }), stations = stationsIn(m), room = (w - LEFT) / (stations.length || 1);
   m.layout = { w, x: scale(...m.window, LEFT, w), stations, room, cw: Math.min(150, room - 8) };
   lanes(m, k);
@@ -456,12 +458,12 @@ function detail(m) {
   el.replaceChildren(g);
 }
 
-const NAMES = [['.timeindex', TIME, 'time', '12 B a slot'], ['.index', INDEX, 'offset', '8 B a slot'], ['.log', LOG, 'log', 'to scale']];
+const NAMES = [['.timeindex', TIME, 'time', 'slot_of_12'], ['.index', INDEX, 'offset', 'slot_of_8'], ['.log', LOG, 'log', 'to_scale']];
 
-function names(g) {
+function names(m, g) {
   for (const [name, { y, h }, colour, note] of NAMES) {
     const style = `font-size:12.5px;font-weight:600;fill:${V(colour + '-text')}`;
-    g.append(S('text', { x: 0, y: y + h / 2 + 4, class: 'mono', style }, name), S('text', { x: 0, y: y + h / 2 + 18, class: 'axt' }, note));
+    g.append(S('text', { x: 0, y: y + h / 2 + 4, class: 'mono', style }, name), S('text', { x: 0, y: y + h / 2 + 18, class: 'axt' }, m.data.words[note]));
   }
 }
 
@@ -488,7 +490,7 @@ function lanes(m, k) {
     const box = { x: LEFT + 1, y: lane.y, width: w - LEFT - 2, height: lane.h, rx: 3, fill: 'none', 'stroke-dasharray': '3 3' };
     const text = { x: (LEFT + w) / 2, y: lane.y + 21, 'text-anchor': 'middle' };
     if (told.missing) k.append(S('rect', { ...box, stroke: V('torn') }), S('text', { ...text, style: `fill:${V('torn-text')}` }, told.words));
-    else k.append(S('rect', { ...box, stroke: V('line-2') }), S('text', { ...text, class: 'axt' }, told.written ? 'no entry in this window' : told.words));
+    else k.append(S('rect', { ...box, stroke: V('line-2') }), S('text', { ...text, class: 'axt' }, told.written ? m.data.words.no_entry_here : told.words));
   }
 }
 
@@ -496,11 +498,14 @@ function lanes(m, k) {
 function after(m, k, i) {
   const { room, cw } = m.layout, X = LEFT + (i + .5) * room, { index, time } = m.data.lanes;
   for (const [lane, told] of [[TIME, time], [INDEX, index]]) {
-    const from = grp(told.written), which = told.slots - told.written === 1 ? `slot ${from}` : `slots ${from} to ${grp(told.slots - 1)}`;
-    if (told.cut_bytes) k.append(...cut(X, lane, cw, told));
-    else if (told.slots > told.written) k.append(...unwritten(X, lane, cw, told.unwritten), label(X - cw / 2, lane.y - 5, which));
+    if (told.cut_bytes) k.append(...cut(m, X, lane, cw, told));
+    else if (told.slots > told.written) k.append(...unwritten(X, lane, cw, m.data.words[told.unwritten]), label(X - cw / 2, lane.y - 5, which(m, told)));
   }
 }
+
+const slotWords = (m, slot) => fill(m.data.words.slot, { slot: grp(slot) });
+const slotsWords = (m, first, last) => fill(m.data.words.slots, { first: grp(first), last: grp(last) });
+const which = (m, { written, slots }) => slots - written === 1 ? slotWords(m, written) : slotsWords(m, written, slots - 1);
 
 function unwritten(X, lane, cw, words) {
   const box = { x: X - cw / 2, y: lane.y, width: cw, height: lane.h, rx: 3, fill: 'url(#unwritten)', stroke: V('unwritten'), 'stroke-dasharray': '4 3' };
@@ -508,9 +513,9 @@ function unwritten(X, lane, cw, words) {
   return [S('rect', box), ...(reads(cw, words) ? [S('text', { x: X, y: lane.y + 21, 'text-anchor': 'middle', style }, words)] : [])];
 }
 
-function cut(X, lane, cw, { slots, cut_bytes }) {
+function cut(m, X, lane, cw, { slots, cut_bytes }) {
   const d = `M${X - cw / 2} ${lane.y}h${cw / 2}l-4 5 5 6 -5 6 5 6 -5 6 4 5h${-cw / 2}z`, words = `${cut_bytes} B`;
-  const parts = [S('path', { d, fill: 'url(#torn)', stroke: V('torn'), 'stroke-width': 1.4 }), label(X - cw / 2, lane.y - 5, `slot ${grp(slots)}`)];
+  const parts = [S('path', { d, fill: 'url(#torn)', stroke: V('torn'), 'stroke-width': 1.4 }), label(X - cw / 2, lane.y - 5, slotWords(m, slots))];
   if (reads(cw / 2 - 4, words)) parts.push(S('text', { x: X + 8, y: lane.y + 21, style: `fill:${V('torn-text')};font-weight:650` }, words));
   return parts;
 }
@@ -521,19 +526,19 @@ const twoLines = (X, y, upper, lower, colour) => [
   middled(X, y + 14, `font-size:12px;font-weight:600;fill:${V('ink')}`, upper), middled(X, y + 28, `font-size:11px;fill:${V(colour + '-text')}`, lower)];
 // 6.7 px a character of the code face, 5.7 of the other.
 const fits = (cw, ...texts) => Math.max(...texts.map(t => t.length)) * 6.7 + 6 <= cw;
-const reads = (cw, words) => words.length * 5.7 + 4 <= cw;
+const reads = (cw, words) => wide(words) + 4 <= cw;
 // An offset, or, where that is too long, what the file holds: its distance from the segment's base offset.
 const offsetIn = (m, offset, cw) => fits(cw, grp(offset)) ? grp(offset) : `+${grp(offset - m.base)}`;
 
 function slots(m, k, station, i, lit) {
   const X = LEFT + (i + .5) * m.layout.room, { entry: e, time: t } = station, { index, time } = m.data.lanes, { cw } = m.layout;
-  const chosen = e ? lit.entry === e : lit.time === t, none = m.data.closing;
+  const chosen = e ? lit.entry === e : lit.time === t, none = m.data.closing, { words } = m.data;
   if (e) indexSlot(m, k, X, e, chosen);
-  else if (index.written) k.append(...absent(X, INDEX, cw, none ? `none: ${none}` : 'no entry', none));
-  if (e && t) between(k, X, t, e, chosen);
+  else if (index.written) k.append(...absent(X, INDEX, cw, none ? words[`none_${none}`] : words.no_entry, words[none]));
+  if (e && t) between(m, k, X, t, e, chosen);
   if (t) timeSlot(m, k, X, t, e, lit.time === t);
-  else if (lostTime(m, e)) k.append(...unwritten(X, TIME, cw, time.unwritten));
-  else if (time.written) k.append(...absent(X, TIME, cw, 'no newer record'));
+  else if (lostTime(m, e)) k.append(...unwritten(X, TIME, cw, words[time.unwritten]));
+  else if (time.written) k.append(...absent(X, TIME, cw, words.no_newer));
 }
 
 function indexSlot(m, k, X, e, on) {
@@ -558,7 +563,7 @@ const ring = (on, wrong, colour) => ({ stroke: on || wrong ? V(colour) : 'none',
 
 function named(m, slot, x, y) {
   const room = m.layout.room / 7.5, digits = String(slot).length;
-  return room > 5 + digits ? label(x, y, `slot ${grp(slot)}`) : room > digits ? label(x, y, grp(slot)) : null;
+  return room > 5 + digits ? label(x, y, slotWords(m, slot)) : room > digits ? label(x, y, grp(slot)) : null;
 }
 
 function absent(X, lane, cw, words, shorter = '') {
@@ -584,12 +589,12 @@ function pointer(m, k, X, y, position, on, colour, dashes, past = null) {
 }
 
 // From a time entry to its offset entry; dashed where the newest record came before the batch of that entry.
-function between(k, X, t, e, on) {
+function between(m, k, X, t, e, on) {
   const earlier = t.true && t.offset !== e.key && t.batch !== e.home, y = (TIME.y + TIME.h + INDEX.y) / 2 + 4;
   const look = { class: 'lnk' + (on ? ' on' : ''), stroke: V(t.true ? 'time' : 'torn'), 'stroke-width': on ? 2 : 1.3 };
   k.append(S('path', { d: `M${X} ${TIME.y + TIME.h}V${INDEX.y}`, ...look, 'stroke-dasharray': earlier || !t.true ? '3 3' : null }));
-  if (earlier) k.append(label(X + 5, y, 'newest was earlier'));
-  if (!t.true) k.append(S('text', { x: X + 7, y, style: `font-size:11px;fill:${V('torn-text')}` }, 'not its time'));
+  if (earlier) k.append(label(X + 5, y, m.data.words.newest_earlier));
+  if (!t.true) k.append(S('text', { x: X + 7, y, style: `font-size:11px;fill:${V('torn-text')}` }, m.data.words.not_its_time));
 }
 
 // Too many slots for boxes: each lane is one band with a tick a slot, and every so many of them has its link.
@@ -603,7 +608,7 @@ function bands(m, k, lit) {
   });
   if (!stations.at(-1)?.after) return;
   for (const [lane, told] of [[TIME, time], [INDEX, index]])
-    if (open(told)) k.append(...(told.cut_bytes ? cut(w - 24, lane, 46, told) : unwritten(w - 24, lane, 46, '')));
+    if (open(told)) k.append(...(told.cut_bytes ? cut(m, w - 24, lane, 46, told) : unwritten(w - 24, lane, 46, '')));
 }
 
 // The link of one slot in a band, and, of the chosen one, the slot itself.
@@ -612,7 +617,7 @@ function drop(m, k, { entry: e, time: t }, X, on) {
   if (e) pointer(m, k, X, INDEX.y + INDEX.h, e.pos, on, wrong ? 'torn' : 'offset', wrong ? '5 3' : null);
   else if (t) pointer(m, k, X, TIME.y + TIME.h, t.pos, on, t.true ? 'time' : 'torn', '3 3', passing);
   if (!on) return;
-  if (t && e) between(k, X, t, e, true);
+  if (t && e) between(m, k, X, t, e, true);
   for (const [lane, slot, colour] of [[TIME, t, 'time'], [INDEX, e, 'offset']])
     if (slot) k.append(S('rect', { x: X - 4, y: lane.y, width: 8, height: lane.h, rx: 2, fill: V(colour + '-soft'), ...ring(true, false, colour) }));
 }
@@ -623,7 +628,7 @@ function band(m, k, lane, has, colour) {
   if (!all.length) return;
   const from = LEFT + all[0].i * room, to = LEFT + (all.at(-1).i + 1) * room;
   k.append(S('rect', { x: from, y: lane.y, width: to - from, height: lane.h, rx: 3, fill: V(colour + '-soft') }),
-    label(from, lane.y - 5, `slots ${grp(all[0].slot)} to ${grp(all.at(-1).slot)}`));
+    label(from, lane.y - 5, slotsWords(m, all[0].slot, all.at(-1).slot)));
   const ticks = all.filter((_, n) => n % every === 0).map(({ i }) => `M${LEFT + (i + .5) * room} ${lane.y + 4}v${lane.h - 8}`);
   k.append(S('path', { d: ticks.join(''), stroke: V(colour), 'stroke-width': 1, opacity: .5, fill: 'none' }));
 }
@@ -683,7 +688,7 @@ function tail(m, k) {
   const at = beside ? to + 6 : Math.max(LEFT + 4, from) + 8, over = 'paint-order:stroke;stroke:var(--kv-torn-soft);stroke-width:8px;';
   const style = `${beside ? '' : over}fill:${V('torn-text')}`, d = `M${from + 2} ${y}H${to}l-5 7 6 8 -6 8 6 8 -6 8 6 8 -3 7H${from + 2}Z`;
   k.append(S('path', { d, fill: 'url(#torn)', stroke: V('torn'), 'stroke-width': 1.4 }), S('text', { x: at, y: y + 24, style: style + ';font-weight:650' }, bytes(t.size)),
-    S('text', { x: at, y: y + 39, style }, t.kind === 'zeros' ? 'of zeros' : 'no batch'));
+    S('text', { x: at, y: y + 39, style }, t.kind === 'zeros' ? m.data.words.of_zeros : m.data.words.no_batch));
 }
 
 // The headers a search reads from where its entry points to the chosen batch.
@@ -709,7 +714,7 @@ function gaps(m, k, { entry }) {
     const covered = far && next && next.pos > far.homePos && e.pos < far.pos;
     if (next && next.pos > e.pos && !covered) dimension(m, k, e.pos, next.pos, y, 'line-2', `${grp(next.pos - e.pos)} B`);
   }
-  if (far) dimension(m, k, far.homePos, far.pos, y, 'torn', `${grp(far.pos - far.homePos)} B too far`);
+  if (far) dimension(m, k, far.homePos, far.pos, y, 'torn', fill(m.data.words.too_far, { bytes: grp(far.pos - far.homePos) }));
 }
 
 function dimension(m, k, start, end, y, colour, words) {
@@ -718,7 +723,7 @@ function dimension(m, k, start, end, y, colour, words) {
   k.append(S('path', { d: `M${a + 2} ${y - 4}v8M${a + 2} ${y}H${b - 2}M${b - 2} ${y - 4}v8`, stroke: V(colour), fill: 'none' }));
   const fill = colour === 'torn' ? `;fill:${V('torn-text')}` : '';
   const text = { x: (from + to) / 2, y: y + 4, 'text-anchor': 'middle', class: 'axt', style: `paint-order:stroke;stroke:var(--kv-raised);stroke-width:8px${fill}` };
-  if (to - from > words.length * 5.7 + 16) k.append(S('text', text, words));
+  if (to - from > wide(words) + 16) k.append(S('text', text, words));
 }
 
 function axis(m, g) {
@@ -730,7 +735,7 @@ function axis(m, g) {
     g.append(S('line', { x1: X, x2: X, y1: y, y2: y + 5, class: 'ax' }));
     g.append(S('text', { x: X, y: y + 18, 'text-anchor': 'middle', class: 'axt' }, grp(p)));
   }
-  g.append(S('text', { x: w, y: y + 31, 'text-anchor': 'end', class: 'axt' }, 'byte of the .log'));
+  g.append(S('text', { x: w, y: y + 31, 'text-anchor': 'end', class: 'axt' }, m.data.words.axis));
 }
 
 function tickStep(least) {
@@ -746,47 +751,56 @@ const iso = ts => new Date(num(ts)).toISOString();
 // The time of day; where it has less room than 12 characters of 7.2 px, the hours and then the minutes go: neighbours differ in what is left.
 const when = (ts, room = Infinity) => dated(ts) ? iso(ts).slice(-13, -1).slice(room > 86 ? 0 : room > 64 ? 3 : 6) : ts === -1n ? '–' : `${grp(ts)} ms`;
 const moment = ts => dated(ts) ? `${iso(ts).slice(0, -14)} ${when(ts)}` : when(ts);
-const many = (n, word) => `${grp(n)} ${word}${n === 1 ? '' : word.endsWith('ch') ? 'es' : 's'}`;
-const range = b => b.first >= 0n ? `${grp(b.first)}–${grp(b.last)}` : `up to ${grp(b.last)}`;
-const headers = n => n > 0 ? ` and steps over ${many(n, 'header')}` : '';
-const bad = words => H('span', { class: 'bad' }, words);
+const range = (m, b) => b.first >= 0n ? `${grp(b.first)}–${grp(b.last)}` : fill(m.data.words.up_to, { last: grp(b.last) });
+
+// Two sentences of the words that were sent, or one of them.
+function sentences(m, ...told) {
+  const gap = fill(m.data.words.sentences);
+  return told.filter(one => one.length).flatMap((one, i) => i ? [gap, ...one] : one);
+}
+
+// A sentence; of a number of things where there is one.
+const tell = (m, key, values = {}, n = null) => rich(ofMany(m.data.words, key, n), n === null ? values : { n: grp(n), ...values });
+const over = (m, key, n, values) => n > 0 ? tell(m, `${key}_over`, values, n) : tell(m, key, values);
+const wrong = (m, key, values, n) => [H('span', { class: 'bad' }, ...tell(m, key, values, n))];
 
 function say(m) {
   const sel = m.hover ?? m.pin, l = chain(m, sel), b = l.batch;
-  const ofBatch = () => b ? [H('b', {}, `Batch ${range(b)}`), `, byte ${grp(b.pos)}, ${grp(b.size)} B. `, ...how(m, l)] : [];
+  const ofBatch = () => b ? sentences(m, tell(m, 'batch', { range: range(m, b), position: grp(b.pos), size: grp(b.size) }), how(m, l)) : [];
   m.$('say').replaceChildren(H('span', {}, ...(sel.entry ? ofSlot(m, sel.entry) : sel.time ? ofTime(m, sel.time) : ofBatch())));
 }
 
 // How a search for this batch finds it.
 function how(m, { batch: b, entry: e, direct }) {
   if (direct) return own(m, b, e);
-  if (m.data.lanes.index.missing) return [`There is no index: a search starts at byte 0${headers(b.i)}.`];
-  if (!e && b.via >= 0) return [`A search lands on slot ${grp(b.via)}, before this window, and steps on from there.`];
-  if (!e) return [`Before the first entry: a search starts at byte 0${headers(b.i)}.`];
-  const lands = `No entry of its own. A search lands on slot ${grp(e.slot)}`;
-  if (e.batch > b.i) return [lands, bad(', which points past this batch: it is never found.')];
-  if (e.batch < 0 && e.aim === BEYOND) return [lands, bad(', which points beyond the last batch.')];
-  if (e.batch < 0) return [lands, bad(', which points into the middle of a batch: what is read there is no header.')];
-  return [`${lands}${headers(b.i - e.batch)}.`];
+  if (m.data.lanes.index.missing) return over(m, 'missing_index', b.i);
+  if (!e && b.via >= 0) return tell(m, 'lands_before', { slot: grp(b.via) });
+  if (!e) return over(m, 'before_first', b.i);
+  const slot = grp(e.slot);
+  if (e.batch > b.i) return tell(m, 'lands_past', { slot });
+  if (e.batch < 0) return tell(m, e.aim === BEYOND ? 'lands_beyond' : 'lands_inside', { slot });
+  return over(m, 'lands', b.i - e.batch, { slot });
 }
 
 function own(m, b, e) {
-  const here = `Slot ${grp(e.slot)} points here; its key`;
-  if (e.aim === COARSE) return [`${here}, ${grp(e.key)}, is ${many(e.home - b.i, 'batch')} on: one entry for a whole append.`];
-  if (e.key !== b.last) return [`${here}, ${grp(e.key)}, is one of this batch’s offsets.`];
-  const others = b.n === 1 ? '' : ` Its other offsets are found from ${e.slot > 0 ? `slot ${grp(e.slot - 1)}` : 'byte 0'}.`;
-  return [`${here} is the batch’s `, H('i', {}, 'last'), ` offset, ${grp(e.key)}.${others}`];
+  const at = { slot: grp(e.slot), key: grp(e.key) };
+  if (e.aim === COARSE) return tell(m, 'own_append', at, e.home - b.i);
+  if (e.key !== b.last) return tell(m, 'own_any', at);
+  const others = b.n === 1 ? [] : e.slot > 0 ? tell(m, 'others_slot', { slot: grp(e.slot - 1) }) : tell(m, 'others_start');
+  return sentences(m, tell(m, 'own', at), others);
 }
 
 function ofSlot(m, e) {
+  const told = tell(m, 'entry', { slot: grp(e.slot), key: grp(e.key), position: grp(e.pos) });
+  const fault = e.aim === PAST ? past(m, e) : { [INSIDE]: 'inside', [BEYOND]: e.home < 0 ? 'no_holder' : 'beyond' }[e.aim] ?? (e.aim > BEYOND ? 'unordered' : '');
+  return sentences(m, told, typeof fault === 'string' ? (fault ? wrong(m, fault) : []) : fault);
+}
+
+// How far an entry points behind the batch of its offset, and what a search from there passes over.
+function past(m, e) {
   const home = m.batch(e.home), target = m.batch(e.batch);
-  const begins = target ? `: a search that lands here begins at ${grp(target.first)} and passes over ${missed(m, e, target)}` : '';
-  const fault = {
-    [PAST]: `${home ? `${many(e.pos - home.pos, 'byte')} behind batch ${range(home)}` : 'Behind the batch'}, which holds the offset${begins}.`,
-    [INSIDE]: 'No batch starts there: what is read is no header.',
-    [BEYOND]: e.home < 0 ? 'No batch holds this offset.' : 'The last batch ends before it.',
-  }[e.aim] ?? (e.aim > BEYOND ? 'Its key is not above the one before, so a binary search may go astray.' : '');
-  return [H('b', {}, `Slot ${grp(e.slot)}`), ` of the index: offset ${grp(e.key)}, byte ${grp(e.pos)}. `, bad(fault)];
+  const begins = target ? '_begins' : '', values = target ? { first: grp(target.first), missed: missed(m, e, target) } : {};
+  return home ? wrong(m, `past${begins}`, { range: range(m, home), ...values }, e.pos - home.pos) : wrong(m, `past_away${begins}`, values);
 }
 
 // The offsets from the key of an entry that points too far up to where a search from there begins, or to the next key.
@@ -796,10 +810,9 @@ function missed(m, e, target) {
 }
 
 function ofTime(m, t) {
-  const b = m.batch(t.batch), words = [H('b', {}, `Slot ${grp(t.slot)}`), ` of the time index: ${moment(t.ts)}, offset ${grp(t.offset)}. `];
-  if (t.batch < 0) return [...words, bad('No batch holds this offset.')];
-  if (!t.true) return [...words, bad(b ? `The newest record of batch ${range(b)} is of ${moment(b.ts)}.` : 'The newest record of its batch is of another time.')];
-  if (m.data.lanes.index.missing) return [...words, 'The offset is looked for from byte 0.'];
-  if (!m.data.closing) return [...words, 'No offset entry goes with it.'];
-  return [...words, `Written ${m.data.closing}, without an offset entry: the newest record so far.`];
+  const b = m.batch(t.batch), told = tell(m, 'time_entry', { slot: grp(t.slot), moment: moment(t.ts), offset: grp(t.offset) });
+  if (t.batch < 0) return sentences(m, told, wrong(m, 'no_holder'));
+  if (!t.true) return sentences(m, told, b ? wrong(m, 'time_other', { range: range(m, b), moment: moment(b.ts) }) : wrong(m, 'time_other_away'));
+  if (m.data.lanes.index.missing) return sentences(m, told, tell(m, 'time_scan'));
+  return sentences(m, told, tell(m, m.data.closing ? `time_${m.data.closing}` : 'time_alone'));
 }

@@ -16,7 +16,17 @@ from kafkaviz import units
 from kafkaviz.analyse import cost_model, pin, sweep, tuning, tuning_source, tuning_words
 from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.figures import growth as growth_figure
-from kafkaviz.figures import limit_curves, lookup_lanes, page_faults, roll_timeline, segment_bytes, segment_tables, stepper, tail_pages
+from kafkaviz.figures import (
+    limit_curves,
+    lookup_lanes,
+    page_faults,
+    roll_timeline,
+    segment_bytes,
+    segment_tables,
+    segment_words,
+    stepper,
+    tail_pages,
+)
 from kafkaviz.figures import tuning_curve as curve
 from kafkaviz.figures import why_offset as why_figure
 from kafkaviz.figures.segment_tables import Chosen
@@ -185,7 +195,7 @@ def _anatomy(block: Block) -> tuple[Place, Anatomy]:
 def _chosen(anatomy: Anatomy, block: Block) -> Chosen:
     asked = pin.find(anatomy, "" if block["offset"] is None else str(block["offset"]))
     if asked.row is None:
-        raise NoValue(f"offset {block['offset']}: {asked.why}")
+        raise NoValue(f"offset {block['offset']}: {segment_words.not_here(anatomy, asked)}")
     return segment_tables.chosen(anatomy, asked.row, asked.slot, asked.time)
 
 
@@ -493,7 +503,7 @@ def _tuned(key: str, considered: int, _here: Place) -> Tuned:
 
 
 def _draw_tuning(made: Tuned, block: Block, key: str) -> None:
-    below = (curve.BELOW_HEADERS, curve.BELOW_BYTES)
+    below = curve.below()
     drawn = (curve.headers_figure, curve.bytes_figure)
     columns = st.columns((0.5, 0.5), gap=20)
     for number, (column, title, words, draw) in enumerate(zip(columns, made.view.titles, below, drawn, strict=True)):
