@@ -1,5 +1,6 @@
 """The broker map: a row a topic-partition, its segments to scale, and below each row how densely it is indexed."""
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -10,9 +11,11 @@ import plotly.graph_objects as go
 
 from kafkaviz import units
 from kafkaviz.analyse.overview import KINDS, UNKNOWN, Overview, Row, torn
+from kafkaviz.analyse.tail import READ_BYTES, Tail
 from kafkaviz.figures import map_rows, theme
 from kafkaviz.figures.density_strip import CELLS, strip
 from kafkaviz.figures.map_rows import LARGEST, ORDERS
+from kafkaviz.words import counted, say
 
 BARS_A_ROW = 2000  # more segments are drawn as one bar
 BARS = 6000  # in all: then the rows with most segments become one bar, until it is so
@@ -22,7 +25,8 @@ PLOT_PX = 754  # of a page 1280 px wide: what words need is reckoned by it
 BARS_SHARE = 0.88  # of the axis: words stand behind the bars
 GAP_SHARE = 0.0018  # of the axis, about a pixel and a half: what a bar leaves free before the next one
 MARK_PX, MARK_AT_PX, WORDS_AFTER_PX = 13, 12.5, 6  # a torn end's mark, from the end to its middle, and from the mark to its words
-WORDS_PX, CHARACTER_PX = MARK_AT_PX + MARK_PX / 2 + WORDS_AFTER_PX, 5.8  # from a torn end to its words, and of each character of them
+WORDS_PX = MARK_AT_PX + MARK_PX / 2 + WORDS_AFTER_PX  # from a torn end to its words
+CHARACTER_PX, WIDE_PX = 5.8, 12.5  # of each character of them, Latin or Chinese
 EMPTY_PX = 6  # from where a bar would be to the word that there is none
 TICKS = 6
 
@@ -31,11 +35,7 @@ LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX = 176, 62, 2, 26
 NAME_CHARACTERS = 26
 TORN_SHARE = 0.0115  # of the axis: a torn end is drawn this wide, or nobody would see it
 
-READ = (
-    "A row a topic-partition, its segments to scale, oldest left. "
-    "The blue strip below shows how dense the index is. Click a segment to open it."
-)
-NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+SPELLED = 12  # so many are counted in words
 
 
 @dataclass(frozen=True)
@@ -92,25 +92,21 @@ def view(overview: Overview, order: str = LARGEST, page: int = 0, tails: Mapping
     drawn = _drawn_one_by_one([overview.partitions[place].sums.segments for place in places])
     bars = tuple(bar for number, place in enumerate(places) for bar in _bars(overview, place, number, drawn[number]))
     axis_bytes = _axis_bytes(rows, longest)
-    return BrokerMapView(_title(overview), READ, rows, bars, axis_bytes, _strips(overview, places, longest, axis_bytes))
+    return BrokerMapView(_title(overview), say("broker.map_below"), rows, bars, axis_bytes, _strips(overview, places, longest, axis_bytes))
 
 
 def _row(row: Row, segments: np.ndarray, tails: Mapping[tuple[str, int], str]) -> MapRow:
     gap = row.sums.bytes_an_entry
     words = next((words for (directory, _), words in tails.items() if directory == row.directory), "")
-    suffix = "" if row.state == "current" else f" ({_state(row.state)})"
+    name = row.label if row.state == "current" else say("broker.named_state", name=row.label, state=say(f"common.state_{row.state}"))
     quiet = row.internal or row.state != "current"
     ends = tuple(np.cumsum(segments["log_bytes"])[torn(segments)].tolist()) if words else ()
-    return MapRow(row.label + suffix, quiet, row.sums.log_bytes, _gap(row), bool(gap and gap < DENSE_TEXT_BYTES), words, ends)
-
-
-def _state(state: str) -> str:
-    return {"delete": "deleted"}.get(state, state)
+    return MapRow(name, quiet, row.sums.log_bytes, _gap(row), bool(gap and gap < DENSE_TEXT_BYTES), words, ends)
 
 
 def _gap(row: Row) -> str:
     if row.sums.offset_entries == 0:
-        return "no entry"
+        return say("broker.no_entry")
     return units.MISSING if row.sums.bytes_an_entry is None else f"{units.group(round(row.sums.bytes_an_entry))} B"
 
 
@@ -138,23 +134,23 @@ def _bars(overview: Overview, place: int, row: int, one_by_one: bool) -> list[Ba
 
 def _whole_row(segments: np.ndarray, row: int, named: Row) -> Bar:
     largest, log_bytes = segments[segments["log_bytes"].argmax()], int(segments["log_bytes"].sum())
-    hover = (
-        f"<b>{escape(named.label)}</b>, {units.group(len(segments))} segments, too many to draw one by one<br>"
-        f"{units.size(log_bytes)}; a click opens the largest"
-    )
+    many = say("broker.hover_many", count=units.group(len(segments)))
+    head = say("common.comma", first=f"<b>{escape(named.label)}</b>", next=many)
+    hover = f"{head}<br>{say('broker.hover_many_below', size=units.size(log_bytes))}"
     return Bar(row, 0, log_bytes, "many", named.directory, int(largest["base_offset"]), hover)
 
 
 def _hover(segment: np.void, name: str) -> str:
     counted = ("batches", "records", "offset_entries", "time_entries")
     count = {name: units.group(None if segment[name] == UNKNOWN else int(segment[name])) for name in counted}
+    kind = say(f"common.kind_{KINDS[segment['kind']]}")
     lines = [
-        f"<b>{escape(name)}</b> {units.file_stem(int(segment['base_offset']))}, {KINDS[segment['kind']]}",
-        f"{units.group(int(segment['log_bytes']))} B in {count['batches']} batches, {count['records']} records",
-        f"{count['offset_entries']} offset, {count['time_entries']} time entries",
+        say("common.comma", first=f"<b>{escape(name)}</b> {units.file_stem(int(segment['base_offset']))}", next=kind),
+        say("broker.hover_batches", size=units.group(int(segment["log_bytes"])), batches=count["batches"], records=count["records"]),
+        say("broker.hover_entries", offset=count["offset_entries"], time=count["time_entries"]),
     ]
     if torn(segment):
-        lines.append(f"the last {units.group(int(segment['torn_bytes']))} B are no batch")
+        lines.append(say("broker.hover_torn", bytes=units.group(int(segment["torn_bytes"]))))
     return "<br>".join(lines)
 
 
@@ -177,20 +173,26 @@ def _title(overview: Overview) -> str:
     """What is most worth knowing: torn ends, then the densest index, then where the bytes are."""
     tails = overview.segments["torn_bytes"][torn(overview.segments)]
     if len(tails):
-        ends = "log ends" if len(tails) == 1 else "logs end"
-        return f"{_number(len(tails)).capitalize()} {ends} in bytes that are no batch: {units.group(int(tails.sum()))} bytes in all"
+        return counted("broker.torn_title", len(tails), count=_number(len(tails)), bytes=units.group(int(tails.sum())))
     dense = [row for row in overview.partitions if (row.sums.offset_entries or 0) > ENTRIES_TO_COMPARE and row.sums.log_bytes]
     if dense:
         row = min(dense, key=lambda row: (row.sums.bytes_an_entry, row.directory))
-        return f"{row.label} is indexed most densely: an entry every {units.group(round(row.sums.bytes_an_entry))} bytes"
+        return say("broker.dense_title", name=row.label, bytes=units.group(round(row.sums.bytes_an_entry)))
     if not overview.total.log_bytes:
-        return "No topic-partition holds a record"
+        return say("broker.empty_title")
     row = min(overview.partitions, key=ORDERS[LARGEST])
-    return f"{row.label} is the largest: {units.size(row.sums.log_bytes)} of {units.size(overview.total.log_bytes)}"
+    return say("broker.large_title", name=row.label, size=units.size(row.sums.log_bytes), total=units.size(overview.total.log_bytes))
 
 
 def _number(count: int) -> str:
-    return NUMBERS[count] if count < len(NUMBERS) else units.group(count)
+    return say(f"broker.count{count}") if count <= SPELLED else units.group(count)
+
+
+def tail_words(tail: Tail) -> str:
+    """What stands behind the last whole batch, in the room that a row of the map has."""
+    if tail.size_bytes > READ_BYTES:
+        return say("broker.tail_long", size=units.size(tail.size_bytes))
+    return counted(f"broker.tail_{tail.kind}", tail.size_bytes, n=units.group(tail.size_bytes))
 
 
 class Drawn(NamedTuple):
@@ -228,8 +230,12 @@ def figure(shown: BrokerMapView, mode: str) -> go.Figure:
 
 def _axis_bytes(rows: Sequence[MapRow], longest_bytes: int) -> float:
     """What the axis stands for: the longest row and some room, more where words need it."""
-    shares = [(row.log_bytes, 1 - (WORDS_PX + CHARACTER_PX * len(row.torn)) / PLOT_PX) for row in rows if row.torn]
+    shares = [(row.log_bytes, 1 - (WORDS_PX + _words_px(row.torn)) / PLOT_PX) for row in rows if row.torn]
     return max(1.0, longest_bytes / BARS_SHARE, *(log_bytes / share for log_bytes, share in shares))
+
+
+def _words_px(words: str) -> float:
+    return sum(WIDE_PX if unicodedata.east_asian_width(one) in "WF" else CHARACTER_PX for one in words)
 
 
 def _ticks(longest: int) -> list[int]:
@@ -343,7 +349,7 @@ def _notes(number: int, row: MapRow, axis_bytes: float, ink: Mapping[str, str]) 
     if _short(row.name) != row.name:
         name["hovertext"] = escape(row.name)
     if not row.log_bytes:
-        return [name, gap, _note("empty", y, 12, ink["ink_3"], "left") | {"x": 0, "xshift": EMPTY_PX}]
+        return [name, gap, _note(say("broker.empty"), y, 12, ink["ink_3"], "left") | {"x": 0, "xshift": EMPTY_PX}]
     if row.torn:
         words = {"x": row.log_bytes + axis_bytes * MARK_AT_PX / PLOT_PX, "xshift": MARK_PX / 2 + WORDS_AFTER_PX}
         return [name, gap, _note(row.torn, y, 12.5, ink["torn_text"], "left") | words]
@@ -360,5 +366,5 @@ def _note(text: str, y: float, size: float, colour: str, anchor: str) -> dict:
 
 
 def _axis_title(ink: Mapping[str, str]) -> list[dict]:
-    note = _note("log bytes an entry", 0, 12, ink["ink_3"], "right")
+    note = _note(say("broker.entry_gap"), 0, 12, ink["ink_3"], "right")
     return [note | {"xref": "paper", "x": 1, "xshift": RIGHT_PX, "yref": "paper", "yshift": 0, "yanchor": "top"}]

@@ -11,7 +11,8 @@ ORDERS = {
     "By density": lambda row: (row.sums.bytes_an_entry or math.inf, row.directory),
     "By name": lambda row: row.directory,
 }
-LARGEST, DENSEST, NAMED = ORDERS
+LARGEST, DENSEST, NAMED = ORDERS  # as they stand in the address; a page says them by SAYS
+SAYS = {LARGEST: "broker.by_size", DENSEST: "broker.by_density", NAMED: "broker.by_name"}
 
 
 def places(rows: Sequence[Row], order: str, page: int = 0) -> list[int]:

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import streamlit as st
 
+from kafkaviz import words
 from kafkaviz.analyse import overview as table
 from kafkaviz.analyse import tail
 from kafkaviz.analyse.infer import Looks, looks_like
 from kafkaviz.analyse.overview import Overview
+from kafkaviz.analyse.tail import Tail
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log import archive
 from kafkaviz.log.broker import Broker, open_broker
@@ -167,28 +169,29 @@ def _segments(read: "Catalog") -> dict[str, list]:
 
 
 @st.cache_resource(max_entries=4 * KEPT, show_spinner=False)
-def _broker_map(key: str, stamp: int | None, order: str, page: int, mode: str, _here: Listed) -> "Drawn":
+def _broker_map(key: str, stamp: int | None, order: str, page: int, mode: str, language: str, _here: Listed) -> "Drawn":
     from kafkaviz.figures import broker_map as chart  # plotly takes half a second to import: what stands above the map need not wait
 
-    return chart.drawn(chart.view(overview(_here), order, page, torn(_here)), mode)
+    tails = {place: chart.tail_words(tail) for place, tail in torn(_here).items()}
+    return chart.drawn(chart.view(overview(_here), order, page, tails), mode)
 
 
 def broker_map(here: Listed, order: str, page: int, mode: str) -> "Drawn":
     """The map in an order, its rows page by page from 0, in the mode "light" or "dark"."""
-    return _broker_map(here.key, catalog_stamp(here.broker), order, page, mode, here)
+    return _broker_map(here.key, catalog_stamp(here.broker), order, page, mode, words.language(), here)
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
-def _torn(key: str, stamp: int | None, _overview: Overview) -> dict[tuple[str, int], str]:
-    return {(directory, base): words for directory, base, words in _torn_words(_overview)}
+def _torn(key: str, stamp: int | None, _overview: Overview) -> dict[tuple[str, int], Tail]:
+    return dict(_tails(_overview))
 
 
-def torn(here: Listed) -> dict[tuple[str, int], str]:
+def torn(here: Listed) -> dict[tuple[str, int], Tail]:
     """What torn logs end in, by topic-partition directory and base offset; empty until the catalog tells which are torn."""
     return _torn(here.key, catalog_stamp(here.broker), overview(here))
 
 
-def _torn_words(known: Overview) -> Iterator[tuple[str, int, str]]:
+def _tails(known: Overview) -> Iterator[tuple[tuple[str, int], Tail]]:
     for number in np.flatnonzero(table.torn(known.segments)):
         row = known.segments[number]
         partition = known.broker.partitions[row["partition"]]
@@ -196,7 +199,7 @@ def _torn_words(known: Overview) -> Iterator[tuple[str, int, str]]:
         with suppress(CannotOpen):
             last_offset = int(row["last_offset"]) if row["batches"] else None
             if found := tail.read(segment.log, int(row["valid_bytes"]), last_offset):
-                yield legible(partition.directory), segment.base_offset, found.words
+                yield (legible(partition.directory), segment.base_offset), found
 
 
 def read_again() -> None:

@@ -131,16 +131,17 @@ def partial(shown: int, total: int, directory: Path, problems: Sequence[Problem]
 def problem_table(directory: Path, problems: Sequence[Problem]) -> None:
     """What could not be read, and why."""
     rows = [
-        f"<tr><td>{parts.severity('warning')}</td><td>{parts.mono(_inside(one.path, directory))}</td><td>{parts.escape(_told(one.what))}</td></tr>"
+        "".join(f"<td>{cell}</td>" for cell in (parts.severity("warning"), parts.mono(_inside(one.path, directory)), _told(one.what)))
         for one in problems[:LISTED]
     ]
     if len(problems) > LISTED:
-        rows.append(f'<tr><td></td><td class="kv-fnt" colspan="2">{say("common.n_more", n=units.group(len(problems) - LISTED))}</td></tr>')
-    parts.table("", rows)
+        rows.append(f'<td></td><td class="kv-fnt" colspan="2">{say("common.n_more", n=units.group(len(problems) - LISTED))}</td>')
+    parts.table("", (f"<tr>{row}</tr>" for row in rows))
 
 
 def _told(what: str) -> str:
-    return say(TOLD[what]) if what in TOLD else what
+    """What the system says of a file, as HTML."""
+    return parts.escape(say(TOLD[what]) if what in TOLD else what)
 
 
 def _inside(path: Path, directory: Path) -> str:

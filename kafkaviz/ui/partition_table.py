@@ -9,19 +9,21 @@ from pandas.io.formats.style import Styler
 
 from kafkaviz import units
 from kafkaviz.analyse.overview import Row
+from kafkaviz.words import say
 
-READS = {  # heading: how a value of that column reads; the value itself is what the column is sorted by
-    "Topic-partition": str,
-    "Segments": units.group,
-    "Offsets": str,
-    "Log": units.size,
-    "Index": units.size,
-    "Share": lambda part: units.share(part, 1),
-    "Entries": units.group,
-    "Bytes an entry": lambda count: units.group(round(count)),
-    "Codec": str,
-    "Newest record (UTC)": lambda ms: units.moment(int(ms), fraction=False),
+READS = {  # how a value of a column reads; the value itself is what the column is sorted by
+    "name": str,
+    "segments": units.group,
+    "offsets": str,
+    "log": units.size,
+    "index": units.size,
+    "share": lambda part: units.share(part, 1),
+    "entries": units.group,
+    "gap": lambda count: units.group(round(count)),
+    "codec": str,
+    "newest": lambda ms: units.moment(int(ms), fraction=False),
 }
+TEXTS = ("name", "offsets", "codec")
 EXACT = (
     "directory",
     "state",
@@ -41,6 +43,11 @@ EXACT = (
 )
 
 
+def heading(column: str) -> str:
+    """What stands above a column of READS."""
+    return say(f"broker.column_{column}")
+
+
 def ordered(rows: Sequence[Row]) -> list[Row]:
     """The rows, largest log first."""
     return sorted(rows, key=lambda row: (-row.sums.log_bytes, row.directory))
@@ -48,8 +55,8 @@ def ordered(rows: Sequence[Row]) -> list[Row]:
 
 def frame(rows: Sequence[Row]) -> pd.DataFrame:
     """The rows as they come; a value that is not known is missing."""
-    table = pd.DataFrame([_values(row) for row in rows], columns=list(READS))
-    numbers = [name for name in READS if name not in ("Topic-partition", "Offsets", "Codec")]
+    table = pd.DataFrame([_values(row) for row in rows], columns=[heading(column) for column in READS])
+    numbers = [heading(column) for column in READS if column not in TEXTS]
     return table.astype(dict.fromkeys(numbers, "float64"))  # NaN where a number is missing; exact up to 2**53
 
 
@@ -71,7 +78,9 @@ def _values(row: Row) -> list:
 
 
 def _name(row: Row) -> str:
-    return row.label if row.state == "current" else f"{row.label} ({'deleted' if row.state == 'delete' else row.state})"
+    if row.state == "current":
+        return row.label
+    return say("broker.named_state", name=row.label, state=say(f"common.state_{row.state}"))
 
 
 def _offsets(row: Row) -> str | None:
@@ -83,8 +92,8 @@ def _offsets(row: Row) -> str | None:
 
 def styled(table: pd.DataFrame) -> Styler:
     """The table with each value as it reads; sorting still goes by the value."""
-    read = {name: _reading(read) for name, read in READS.items()}
-    return table.style.format(read, na_rep=units.MISSING).set_properties(subset=["Topic-partition"], **{"font-weight": "600"})
+    read = {heading(column): _reading(read) for column, read in READS.items()}
+    return table.style.format(read, na_rep=units.MISSING).set_properties(subset=[heading("name")], **{"font-weight": "600"})
 
 
 def _reading(read: Callable[..., str]) -> Callable[[object], str]:

@@ -11,16 +11,20 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.log import archive
 from kafkaviz.ui import cache, faults, parts
+from kafkaviz.words import say
 
 PIECE_BYTES = 1 << 20
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-@st.dialog("Upload an archive")
 def dialog() -> None:
     """Takes an archive of a broker directory; opens it as soon as it is here."""
+    st.dialog(say("broker.upload"))(_ask)()
+
+
+def _ask() -> None:
     st.markdown(parts.plain(words()))
-    given = st.file_uploader("Archive of a broker directory", type=archive.SUFFIXES, label_visibility="collapsed", key="kv_archive")
+    given = st.file_uploader(say("broker.upload_field"), type=archive.SUFFIXES, label_visibility="collapsed", key="kv_archive")
     if given is not None:
         faults.go(str(save(given, given.name)))
         st.rerun()
@@ -30,8 +34,7 @@ def words() -> str:
     """What may be given: the formats that log.archive opens, and how large the server takes one."""
     *most, last = archive.SUFFIXES
     largest = units.size(int(st.get_option("server.maxUploadSize")) << 20)
-    of = "of a broker directory, or of one topic-partition"
-    return f"A {', '.join(most)} or {last} {of}, of at most {largest}. For a larger one, give its path instead."
+    return say("broker.upload_words", formats=", ".join(most), last=last, size=largest)
 
 
 def save(content: BinaryIO, name: str) -> Path:
