@@ -329,7 +329,7 @@ def curves(shown: Lanes, load: Load, key: str) -> None:
     chart(drawn.figure, "kv_limits", f"{view.title}. {view.below}")
     with st.expander("As a table, and the index that is safe"):
         st.html(f'<p class="kv-sm">{parts.escape(safe_words(shown.config, load, shown.bytes_per_s))}</p>')
-        heads = ("At", "First", *(roll_words.NAMES[cause].capitalize() for cause in view.seconds))
+        heads = ("At", "First", *(roll_words.name(cause).capitalize() for cause in view.seconds))
         table(heads, limit_curves.rows(view), "ll" + "r" * len(view.seconds))
 
 

@@ -320,10 +320,10 @@ def both_curves(shown: Shown) -> None:
     """Headers and bytes over the interval; a click on a point considers it."""
     view = lab.viewed(("curve", *shown.asked), lambda: curve_view(shown))
     with st.container(key="kv_fig_headers", gap=0):
-        parts.figure_head(view.titles[0], tuning_curve.BELOW_HEADERS)
+        parts.figure_head(view.titles[0], tuning_curve.below()[0])
         chosen_in(lab.drawn(("headers", *shown.asked), mode(), tuning_curve.headers_figure, view), "kv_headers", view.titles[0])
     with st.container(key="kv_fig_bytes", gap=0):
-        parts.figure_head(view.titles[1], tuning_curve.BELOW_BYTES)
+        parts.figure_head(view.titles[1], tuning_curve.below()[1])
         chosen_in(lab.drawn(("bytes", *shown.asked), mode(), tuning_curve.bytes_figure, view), "kv_bytes_curve", view.titles[1])
     rows = tuning_curve.rows(shown.answer.every)
     with st.expander("Every interval as a table"):

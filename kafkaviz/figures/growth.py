@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from kafkaviz.figures.roll_words import NAMES
+from kafkaviz.figures import roll_words
 from kafkaviz.simulate.lessons.growth import Growth, Seen, Step, What
 from kafkaviz.units import clock, file_stem, group
+from kafkaviz.words import say
 
 CODE = (
     "append(batch):",
@@ -24,12 +25,11 @@ CODE = (
     "  timeIndex.trimToValidSize()",
     "  new segment, its counter = 0",
 )
-CODE_TITLE = "LogSegment and LocalLog, Kafka 4.1 and later"
 ROLLS, WRITES, NEWER, ASKS, INDEXES, COUNTS, ENDS, TRIMS, ANEW = (1,), (2,), (3, 4), (5,), (6, 7, 8), (9,), (10, 11), (12, 13), (14,)
-VALUES = (".log", "counter", "interval", "batches", "offset entries", "time entries", ".index", ".timeindex")
+VALUES = (".log", "counter", "interval", "batches", "offset_entries", "time_entries", ".index", ".timeindex")
 PHASES = {
-    What.OPEN: "New", What.APPEND: "Appends", What.ROLL: "Roll", What.TRIM: "Roll", What.STOP: "Restart", What.RESTART: "Restart",
-    What.TRUNCATE: "Truncation", What.FAIL: "Refused",
+    What.OPEN: "new", What.APPEND: "appends", What.ROLL: "roll", What.TRIM: "roll", What.STOP: "restart", What.RESTART: "restart",
+    What.TRUNCATE: "truncation", What.FAIL: "refused",
 }  # fmt: skip
 
 
@@ -59,81 +59,80 @@ def sentence(growth: Growth, place: int) -> str:
 
 
 def _opened(growth: Growth, step: Step) -> str:
-    lengths = f"{group(step.after.index_bytes)} and {group(step.after.timeindex_bytes)} B"
-    return f"A new segment: both index files are made as long as they may grow, {lengths}, and nothing is written in them"
+    return say("growth.opened", **_lengths(step))
+
+
+def _lengths(step: Step) -> dict[str, str]:
+    """How long both index files are after a step."""
+    return {"index": group(step.after.index_bytes), "timeindex": group(step.after.timeindex_bytes)}
 
 
 def _appended(growth: Growth, step: Step) -> str:
-    since, interval = step.before.since_bytes, growth.config.index_interval_bytes
+    told = {"since": group(step.before.since_bytes), "interval": group(growth.config.index_interval_bytes)}
     if not step.has_offset_entry:
-        return f"{_counted(growth, step)}, not above {group(interval)}: no entry"
+        return say(_no_entry(step), **told)
     seen = growth.segments[step.segment]
     offset, position = seen.offsets[step.after.offset_entries - 1]
-    words = f"{group(since)} B since the last entry, above {group(interval)}: "
-    words += f"the offset index gets offset {group(offset)} at byte {group(position)}"
+    told |= {"offset": group(offset), "position": group(position)}
     if step.has_time_entry:
         timestamp_ms, of = seen.times[step.after.time_entries - 1]
-        return f"{words}, the time index {clock(timestamp_ms)} at offset {group(of)}"
-    newest = "equals the last time entry's" if step.after.max_timestamp_ms >= 0 else "is not known"  # it is never below an entry's
-    return f"{words}. The newest timestamp {newest}: maybeAppend writes nothing"
+        return say("growth.entry_in_both", **told, time=clock(timestamp_ms), of=group(of))
+    is_known = step.after.max_timestamp_ms >= 0  # and then it equals the last entry's: it is never below
+    return say("growth.entry_not_newer" if is_known else "growth.entry_without_time", **told)
 
 
-def _counted(growth: Growth, step: Step) -> str:
-    since = f"{group(step.before.since_bytes)} B"
+def _no_entry(step: Step) -> str:
     if not step.before.batches:
-        return f"The segment's first batch: {since} since the last entry"
-    if not step.before.since_bytes:
-        return f"The counter was set back: {since} since the last entry"
-    return f"{since} since the last entry"
+        return "growth.no_entry_first"
+    return "growth.no_entry" if step.before.since_bytes else "growth.no_entry_anew"
 
 
 def _rolled(growth: Growth, step: Step) -> str:
-    cause = f"By {NAMES[step.reason.cause]}, {step.reason.words()}: the segment is full before this batch" if step.reason else "A roll"
-    return f"{cause}. {_last_entry(growth, step)}"
+    last = _last_entry(growth, step)
+    if not step.reason:
+        return say("growth.rolled_unasked", last=last)
+    return say("growth.rolled", cause=roll_words.name(step.reason.cause), numbers=roll_words.numbers(step.reason), last=last)
 
 
 def _last_entry(growth: Growth, step: Step) -> str:
     if not step.has_time_entry:
-        return "Its newest timestamp is in the time index already, which gets no last entry"
+        return say("growth.no_last_entry")
     timestamp_ms, offset = growth.segments[step.segment].times[step.after.time_entries - 1]
-    return f"The time index gets a last entry, {clock(timestamp_ms)} at offset {group(offset)}"
+    return say("growth.last_entry", time=clock(timestamp_ms), offset=group(offset))
 
 
 def _trimmed(growth: Growth, step: Step) -> str:
     before, after = step.before, step.after
     index, times = (f"{group(low)} → {group(high)}" for low, high in (
         (before.index_bytes, after.index_bytes), (before.timeindex_bytes, after.timeindex_bytes)))  # fmt: skip
-    return f"Both index files are cut to their entries: the .index {index} B, the .timeindex {times} B"
+    return say("growth.trimmed", index=index, timeindex=times)
 
 
 def _stopped(growth: Growth, step: Step) -> str:
-    last = ", which has no twin in the offset index" if step.has_time_entry else ""
-    lengths = f"{group(step.after.index_bytes)} and {group(step.after.timeindex_bytes)} B"
-    return f"A clean stop. {_last_entry(growth, step)}{last}. Both files are cut to {lengths}"
+    key = "growth.stopped_with_entry" if step.has_time_entry else "growth.stopped"
+    return say(key, last=_last_entry(growth, step), **_lengths(step))
 
 
 def _restarted(growth: Growth, step: Step) -> str:
-    forgotten = step.before.since_bytes
-    lengths = f"{group(step.after.index_bytes)} and {group(step.after.timeindex_bytes)} B"
-    return (
-        f"The next start makes both files {lengths} long again. The counter lives in memory alone: its {group(forgotten)} B are forgotten"
-    )
+    return say("growth.restarted", forgotten=group(step.before.since_bytes), **_lengths(step))
 
 
 def _truncated(growth: Growth, step: Step) -> str:
     before, after = step.before, step.after
-    gone = [
-        f"{group(low - high)} of the {name} index"
-        for name, low, high in (("offset", before.offset_entries, after.offset_entries), ("time", before.time_entries, after.time_entries))
-        if low > high
-    ]
-    entries = f"With it go the entries at or above that offset: {' and '.join(gone)}" if gone else "No entry goes with it"
     log = f"{group(before.log_bytes)} → {group(after.log_bytes)} B"
-    return f"The log is cut back to offset {group(step.offset)}, {log}. {entries}. The counter begins at 0"
+    return say("growth.truncated", offset=group(step.offset), log=log, entries=_gone(step))
+
+
+def _gone(step: Step) -> str:
+    """The entries that a truncation takes along."""
+    offsets = step.before.offset_entries - step.after.offset_entries
+    times = step.before.time_entries - step.after.time_entries
+    key = "both" if offsets > 0 and times > 0 else "offsets" if offsets > 0 else "times" if times > 0 else "none"
+    return say(f"growth.gone_{key}", offsets=group(offsets), times=group(times))
 
 
 def _refused(growth: Growth, step: Step) -> str:
-    return f"Kafka refuses this batch: {step.words}"
+    return say("growth.refused", words=step.words)
 
 
 def _lines(step: Step) -> tuple[int, ...]:
@@ -162,7 +161,8 @@ def message(shown: GrowthView) -> dict[str, Any]:
         before = values
         now, is_full = step.after, step.what in (What.APPEND, What.FAIL)
         steps.append({
-            "text": text, "phase": PHASES[step.what], "what": step.what, "of": step.segment, "title": _title(step), "lines": _lines(step),
+            "text": text, "phase": say(f"growth.phase_{PHASES[step.what]}"),
+            "what": step.what, "of": step.segment, "title": _title(step), "lines": _lines(step),
             "values": list(zip(values, changed, strict=True)),
             "batches": now.batches, "offsets": now.offset_entries, "times": now.time_entries,
             "since": step.before.since_bytes if is_full else now.since_bytes, "adds": step.size_bytes if is_full else 0,
@@ -174,7 +174,8 @@ def message(shown: GrowthView) -> dict[str, Any]:
     return {
         "key": shown.key, "steps": steps, "segments": segments, "interval": config.index_interval_bytes,
         "segment_bytes": config.segment_bytes,
-        "most_since": max(longest, config.index_interval_bytes), "code": CODE, "code_title": CODE_TITLE, "names": VALUES,
+        "most_since": max(longest, config.index_interval_bytes), "code": CODE, "code_title": say("growth.code_title"),
+        "names": [one if one[0] == "." else say(f"growth.value_{one}") for one in VALUES],
         "slots": [config.offset_slots, config.time_slots],
     }  # fmt: skip
 
@@ -188,7 +189,8 @@ def _segment(one: Seen) -> dict[str, Any]:
 
 
 def _title(step: Step) -> str:
-    return f"Segment {file_stem(step.after.base_offset)}, {group(step.after.log_bytes)} B in {group(step.after.batches)} batches"
+    now = step.after
+    return say("growth.segment", name=file_stem(now.base_offset), bytes=group(now.log_bytes), batches=group(now.batches))
 
 
 def rows(shown: GrowthView) -> list[tuple[str, ...]]:

@@ -11,13 +11,13 @@ from kafkaviz.figures import roll_words, theme
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writing.roll import Cause
 from kafkaviz.units import duration, rate
+from kafkaviz.words import say
 
 HEIGHT, TOP, BOTTOM, LEFT, RIGHT = 330, 12, 42, 56, 104
-SPANS_S = {"1 s": 1, "1 min": 60, "1 h": 3600, "1 d": 86_400, "1 week": 604_800, "1 year": 31_536_000}
+SPANS_S = (1, 60, 3600, 86_400, 604_800, 31_536_000)
 ROUND_SPEEDS = {"10 B/s": 10, "1 kB/s": 1e3, "100 kB/s": 1e5, "10 MB/s": 1e7}
 LEAST_S, MOST_S = 1, 3.2e8
 LINE_PX = 15
-BELOW = "Time until a roll, by each limit alone. The lowest line decides. Both axes are logarithmic."
 DRAWN = (Cause.SIZE, Cause.TIME, Cause.OFFSET_INDEX_FULL, Cause.TIME_INDEX_FULL)
 
 
@@ -43,16 +43,18 @@ def view(config: LogConfig, load: Load, bytes_per_s: float) -> LimitCurvesView:
     seconds = {
         cause: times[cause] for cause in (*DRAWN, Cause.OFFSET_OVERFLOW) if cause in DRAWN or any(one.cause == cause for one in found)
     }
-    return LimitCurvesView(_title(found), BELOW, SPEEDS, seconds, limits.first_limit(times)[1], here, found)
+    return LimitCurvesView(_title(found), say("rolls.curves_below"), SPEEDS, seconds, limits.first_limit(times)[1], here, found)
 
 
 def _title(found: tuple[Stretch, ...]) -> str:
     """Up to 290 kB/s time decides, above it size."""
-    names = [roll_words.NAMES[Cause(one.cause)] for one in found]
+    names = [roll_words.name(Cause(one.cause)) for one in found]
     if len(found) == 1:
-        return f"{names[0].capitalize()} decides at every speed"
-    words = f"Up to {rate(found[1].first)} {names[0]} decides, above it {names[1]}"
-    return words if len(found) == 2 else f"{words}, from {rate(found[2].first)} on {names[2]}"
+        return say("rolls.decides", cause=names[0].capitalize())
+    told = {"speed": rate(found[1].first), "low": names[0], "high": names[1]}
+    if len(found) == 2:
+        return say("rolls.decide_two", **told)
+    return say("rolls.decide_three", **told, speed_2=rate(found[2].first), highest=names[2])
 
 
 def rows(shown: LimitCurvesView) -> list[tuple[str, ...]]:
@@ -65,11 +67,11 @@ def rows(shown: LimitCurvesView) -> list[tuple[str, ...]]:
 
 
 def _deciding(shown: LimitCurvesView, place: int) -> str:
-    return roll_words.NAMES[min(shown.seconds, key=lambda cause: float(shown.seconds[cause][place]))]
+    return roll_words.name(min(shown.seconds, key=lambda cause: float(shown.seconds[cause][place])))
 
 
 def _span(seconds: float) -> str:
-    return "never" if not np.isfinite(seconds) else duration(1000 * seconds)
+    return say("rolls.never") if not np.isfinite(seconds) else duration(1000 * seconds)
 
 
 def figure(shown: LimitCurvesView, mode: str) -> go.Figure:
@@ -83,12 +85,16 @@ def figure(shown: LimitCurvesView, mode: str) -> go.Figure:
                "ticktext": list(ROUND_SPEEDS), "ticks": "outside", "ticklen": 5, "tickcolor": ink["line"], "showgrid": False,
                "showline": False,
                "zeroline": False, "fixedrange": True, "title": None},
-        yaxis={"type": "log", "range": np.log10([LEAST_S, MOST_S]).tolist(), "tickvals": list(SPANS_S.values()), "ticktext": list(SPANS_S),
+        yaxis={"type": "log", "range": np.log10([LEAST_S, MOST_S]).tolist(), "tickvals": list(SPANS_S), "ticktext": _spans(),
                "ticks": "", "ticklabelstandoff": 8, "showgrid": True, "gridcolor": ink["line"], "showline": False, "zeroline": False,
                "fixedrange": True, "title": None},
         annotations=[*_names(shown, ink), _axis_name(ink), *_here_words(shown, ink)], shapes=_here_line(shown, ink),
     )  # fmt: skip
     return chart
+
+
+def _spans() -> list[str]:
+    return ["1 s", "1 min", "1 h", "1 d", say("rolls.week"), say("rolls.year")]
 
 
 def _lowest(shown: LimitCurvesView, ink: dict[str, str]) -> go.Scatter:
@@ -103,12 +109,12 @@ def _curves(shown: LimitCurvesView, ink: dict[str, str]) -> list[go.Scatter]:
         colour = ink["ink_2" if is_time else roll_words.INKS[cause]]
         line = {"color": colour, "width": 1.6 if is_time else 2.4, "dash": "5px,4px" if is_time else "solid"}
         told = [
-            f"{roll_words.NAMES[cause]}: {_span(float(one))} at {rate(float(speed))}"
+            say("rolls.curve_hover", cause=roll_words.name(cause), span=_span(float(one)), speed=rate(float(speed)))
             for one, speed in zip(times, shown.speeds, strict=True)
         ]
         found.append(
             go.Scatter(
-                x=shown.speeds, y=_seen(times), mode="lines", line=line, name=roll_words.NAMES[cause], customdata=told,
+                x=shown.speeds, y=_seen(times), mode="lines", line=line, name=roll_words.name(cause), customdata=told,
                 hovertemplate="%{customdata}<extra></extra>",
             )
         )  # fmt: skip
@@ -127,7 +133,7 @@ def _here(shown: LimitCurvesView, ink: dict[str, str]) -> list[go.Scatter]:
     return [
         go.Scatter(
             x=[shown.here[0]], y=[max(LEAST_S, shown.here[1])], mode="markers", marker=marker, name="here", cliponaxis=False,
-            hovertemplate=f"a roll every {_span(shown.here[1])} at {rate(shown.here[0])}<extra></extra>",
+            hovertemplate=f"{say('rolls.here_hover', span=_span(shown.here[1]), speed=rate(shown.here[0]))}<extra></extra>",
         )
     ]  # fmt: skip
 
@@ -153,7 +159,7 @@ def _here_words(shown: LimitCurvesView, ink: dict[str, str]) -> list[dict]:
         return []
     is_left = shown.here[0] < 300
     place = {"x": float(np.log10(shown.here[0])), "xanchor": "left" if is_left else "right", "xshift": 7 if is_left else -7}
-    words = f"<b>here, {rate(shown.here[0])}</b>"
+    words = f"<b>{say('rolls.here', speed=rate(shown.here[0]))}</b>"
     return [
         place
         | {
@@ -185,7 +191,7 @@ def _names(shown: LimitCurvesView, ink: dict[str, str]) -> list[dict]:
         ends[place][0] = min(ends[place][0], below)
     look = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 8, "yref": "paper", "yanchor": "middle", "showarrow": False}
     return [
-        look | {"text": f"<b>{roll_words.NAMES[cause]}</b>", "y": 1 - at / tall, "font": {"size": 12, "color": ink[_name_ink(cause)]}}
+        look | {"text": f"<b>{roll_words.name(cause)}</b>", "y": 1 - at / tall, "font": {"size": 12, "color": ink[_name_ink(cause)]}}
         for at, cause in ends
     ]
 
@@ -196,4 +202,4 @@ def _name_ink(cause: Cause) -> str:
 
 def _axis_name(ink: dict[str, str]) -> dict:
     place = {"xref": "paper", "x": 1, "xanchor": "right", "yref": "paper", "y": 0, "yanchor": "top", "yshift": -24, "showarrow": False}
-    return place | {"text": "bytes written to the partition", "font": {"size": 12, "color": ink["ink_3"]}}
+    return place | {"text": say("rolls.speed_axis"), "font": {"size": 12, "color": ink["ink_3"]}}

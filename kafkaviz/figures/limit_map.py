@@ -12,6 +12,7 @@ from kafkaviz.figures import roll_words, theme
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writing.roll import Cause
 from kafkaviz.units import group, size
+from kafkaviz.words import say
 
 CAUSES = (SIZE, TIME, OFFSET_INDEX, TIME_INDEX)
 SOFT = {SIZE: "log_soft", TIME: "cold_soft", OFFSET_INDEX: "offset_soft", TIME_INDEX: "time_soft"}
@@ -21,17 +22,16 @@ ROOM_TICKS = [256, *(1 << power for power in (12, 16, 20, 24))]
 INTERVAL_TICKS = [64 << 4 * power for power in range(5)]
 LEAST_INTERVAL = 64
 HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 330, 62, 16, 10, 42
-BELOW = "Across: index.interval.bytes. Up: segment.index.bytes. The colour is the limit that a segment reaches first."
 
 
 @dataclass(frozen=True)
 class Spot:
-    """A place on the map, and which limit a segment there reaches first."""
+    """A place on the map, and which limit a segment there reaches first. word: "today" or "considered"."""
 
     interval_bytes: int
     room_bytes: int
     cause: str
-    words: str
+    word: str
 
 
 @dataclass(frozen=True)
@@ -101,10 +101,13 @@ def _spot(measured: Measured, config: LogConfig, interval_bytes: int, room_bytes
 
 
 def _title(now: Spot, safe_bytes: int) -> str:
-    name = roll_words.NAMES[Cause(now.cause)]
-    if now.cause in (OFFSET_INDEX, TIME_INDEX):
-        return f"Today the {name} ends segments; from {size(safe_bytes)} of index on it would not"
-    return f"Today {name} ends segments; an index would only below {size(safe_bytes)}"
+    key = "curves.index_ends" if now.cause in (OFFSET_INDEX, TIME_INDEX) else "curves.cause_ends"
+    return say(key, cause=roll_words.name(Cause(now.cause)), safe=size(safe_bytes))
+
+
+def below() -> str:
+    """How to read it."""
+    return say("curves.below_map")
 
 
 def _regions(cause: np.ndarray, intervals: np.ndarray, rooms: np.ndarray) -> tuple[tuple[float, float, str], ...]:
@@ -124,18 +127,17 @@ def words(shown: LimitMapView, measured: Measured, config: LogConfig) -> str:
     safe = _safe(measured, config, config.index_interval_bytes)
     gap, share = _gap(measured, config.index_interval_bytes)
     if not gap:
-        return "With this interval the log has no entry, so no index can fill."
-    return (
-        f"At today’s interval an entry stands for {group(round(gap))} B of log, and {100 * share:.0f} % of the entries add a time entry. "
-        f"segment.index.bytes is safe from {group(safe)} on; a quarter more, {group(round(SAFE_INDEX_MARGIN * safe))}, leaves room for "
-        f"batches that become smaller. It is {group(config.segment_index_bytes)}."
-    )
+        return say("curves.map_no_entry")
+    return say(
+        "curves.map_words", gap=group(round(gap)), share=f"{100 * share:.0f}", safe=group(safe),
+        more=group(round(SAFE_INDEX_MARGIN * safe)), now=group(config.segment_index_bytes),
+    )  # fmt: skip
 
 
 def rows(shown: LimitMapView) -> list[tuple[int, int, str]]:
     """The border of the map as a table: interval, the least safe index, and what ends a segment with today's index."""
     today_room = int(np.abs(np.log(shown.rooms / max(shown.today.room_bytes, 1))).argmin())
-    names = [roll_words.NAMES[Cause(CAUSES[number])] for number in shown.cause[today_room]]
+    names = [roll_words.name(Cause(CAUSES[number])) for number in shown.cause[today_room]]
     return [(int(interval), int(safe), name) for interval, safe, name in zip(shown.intervals, shown.safe_bytes, names, strict=True)]
 
 
@@ -172,10 +174,11 @@ def _cells(shown: LimitMapView, ink: dict[str, str]) -> go.Heatmap:
     scale = []
     for number, cause in enumerate(CAUSES):
         scale += [[number / len(CAUSES), ink[SOFT[cause]]], [(number + 1) / len(CAUSES), ink[SOFT[cause]]]]
+    names = [roll_words.name(Cause(one)) for one in CAUSES]
     told = [
         [
-            f"{roll_words.NAMES[Cause(CAUSES[shown.cause[row, column]])]} first, at {size(float(shown.ends_bytes[row, column]))} of log<br>"
-            f"interval {size(int(interval))}, index {size(int(room))}"
+            say("curves.cell", cause=names[shown.cause[row, column]], log=size(float(shown.ends_bytes[row, column])))
+            + f"<br>{say('curves.cell_place', interval=size(int(interval)), room=size(int(room)))}"
             for column, interval in enumerate(shown.intervals)
         ]
         for row, room in enumerate(shown.rooms)
@@ -188,7 +191,7 @@ def _cells(shown: LimitMapView, ink: dict[str, str]) -> go.Heatmap:
 
 def _border(shown: LimitMapView, ink: dict[str, str]) -> go.Scatter:
     line = {"color": ink["ink_2"], "width": 1.6, "dash": "5px,3px"}
-    told = [f"safe from {group(int(one))} B on" for one in shown.safe_bytes]
+    told = [say("curves.safe_from", bytes=group(int(one))) for one in shown.safe_bytes]
     return go.Scatter(
         x=_log(shown.intervals), y=_log(shown.safe_bytes), mode="lines", line=line, name="safe", customdata=told,
         hovertemplate="%{customdata}<extra></extra>",
@@ -200,11 +203,11 @@ def _spots(shown: LimitMapView, ink: dict[str, str]) -> list[go.Scatter]:
     for one, fill in ((shown.today, "raised"), (shown.considered, "ink")):
         if one:
             x, y = _place(one)
-            first = roll_words.NAMES[Cause(one.cause)]
-            told = f"{one.words}: interval {size(one.interval_bytes)}, index {size(one.room_bytes)}, {first} first"
+            spot = {"interval": size(one.interval_bytes), "room": size(one.room_bytes), "cause": roll_words.name(Cause(one.cause))}
+            told = say(f"curves.spot_{one.word}", **spot)
             marker = {"size": 11, "color": ink[fill], "line": {"color": ink["ink"], "width": 2}}
             found.append(go.Scatter(
-                x=[x], y=[y], mode="markers", marker=marker, name=one.words, cliponaxis=False, hovertemplate=f"{told}<extra></extra>",
+                x=[x], y=[y], mode="markers", marker=marker, name=one.word, cliponaxis=False, hovertemplate=f"{told}<extra></extra>",
             ))  # fmt: skip
     return found
 
@@ -219,9 +222,10 @@ def _spot_words(shown: LimitMapView, ink: dict[str, str]) -> list[dict]:
     for one, way in ((shown.today, side), (shown.considered, -side)):
         if one:
             x, y = _place(one)
+            text = say("curves.word_today") if one is shown.today else f"<b>{say('curves.word_considered')}</b>"
             found.append({
                 "x": x, "y": y, "xanchor": "left" if way > 0 else "right", "xshift": 9 * way, "showarrow": False,
-                "text": f"<b>{one.words}</b>" if one is shown.considered else one.words, "font": {"size": 12, "color": ink["ink"]},
+                "text": text, "font": {"size": 12, "color": ink["ink"]},
             })  # fmt: skip
     return found
 
@@ -229,7 +233,7 @@ def _spot_words(shown: LimitMapView, ink: dict[str, str]) -> list[dict]:
 def _region_words(shown: LimitMapView, ink: dict[str, str]) -> list[dict]:
     return [
         {
-            "x": float(_log(interval)), "y": float(_log(room)), "text": f"<b>{roll_words.NAMES[Cause(cause)]}</b>", "showarrow": False,
+            "x": float(_log(interval)), "y": float(_log(room)), "text": f"<b>{roll_words.name(Cause(cause))}</b>", "showarrow": False,
             "font": {"size": 12.5, "color": ink[TEXT[cause]]},
         }
         for interval, room, cause in shown.regions

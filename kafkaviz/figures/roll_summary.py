@@ -1,19 +1,22 @@
 """What a run of a log came to, beside the run before: rolls by cause, segments, index bytes, each with its change."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from kafkaviz.analyse.lanes import Lanes
-from kafkaviz.figures.roll_words import NAMES
+from kafkaviz.figures import roll_words
+from kafkaviz.figures.listed import listed
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.simulate.writing.roll import Cause
 from kafkaviz.units import MISSING, duration, group, size
+from kafkaviz.words import say
 
 SAME = "="
 
 
 @dataclass(frozen=True)
 class Summary:
-    """settings: (name, value in words); rolls: (cause, how many) of those that came."""
+    """settings: (name, value), the same in every language; rolls: (cause, how many) of those that came."""
 
     settings: tuple[tuple[str, str], ...]
     segments: int
@@ -38,24 +41,27 @@ def summary(shown: Lanes, settings: dict[str, str]) -> Summary:
     return Summary(tuple(settings.items()), len(shown.lanes), counted, shown.log_bytes, *entries, open_ms)
 
 
-def changes(before: Summary, now: Summary) -> str:
-    """The settings that differ: segment.ms 1 min → 10 s."""
+def changes(before: Summary, now: Summary, told: Callable[[str], str] = str) -> str:
+    """The settings that differ: segment.ms 1 min → 10 s. told: what a name or a value is called."""
     old = dict(before.settings)
-    found = [f"{name} {old.get(name, MISSING)} → {value}" for name, value in now.settings if old.get(name) != value]
-    return ", ".join(found) or "nothing was changed"
+    found = [f"{told(name)} {told(old.get(name, MISSING))} → {told(value)}" for name, value in now.settings if old.get(name) != value]
+    return listed(found) or say("rolls.nothing_changed")
 
 
 def rows(before: Summary, now: Summary) -> list[tuple[str, str, str, str]]:
     """What, before, now, and the change."""
     causes = [cause for cause in Cause if cause in dict(before.rolls) or cause in dict(now.rolls)]
     numbers = [
-        ("Segments", before.segments, now.segments, group),
-        *((f"Rolls by {NAMES[one]}", dict(before.rolls).get(one, 0), dict(now.rolls).get(one, 0), group) for one in causes),
-        ("A segment, on average", _mean(before), _mean(now), size),
-        ("Open for, on average", before.open_ms, now.open_ms, duration),
-        ("Offset index entries", before.offset_entries, now.offset_entries, group),
-        ("Time index entries", before.time_entries, now.time_entries, group),
-        ("Both indexes", before.index_bytes, now.index_bytes, size),
+        (say("common.segments"), before.segments, now.segments, group),
+        *(
+            (say("rolls.rolls_by", cause=roll_words.name(one)), *(dict(run.rolls).get(one, 0) for run in (before, now)), group)
+            for one in causes
+        ),
+        (say("rolls.mean_segment"), _mean(before), _mean(now), size),
+        (say("rolls.mean_open"), before.open_ms, now.open_ms, duration),
+        (say("rolls.offset_entries"), before.offset_entries, now.offset_entries, group),
+        (say("rolls.time_entries"), before.time_entries, now.time_entries, group),
+        (say("rolls.both_indexes"), before.index_bytes, now.index_bytes, size),
     ]
     return [(name, words(old), words(new), change(old, new)) for name, old, new, words in numbers]
 

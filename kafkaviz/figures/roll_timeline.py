@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from kafkaviz.analyse.lanes import Lane, Lanes, limits
 from kafkaviz.figures import roll_words, theme
 from kafkaviz.units import duration, file_stem, group, rate, share, size
+from kafkaviz.words import say
 
 ROWS = 14  # drawn at once
 ROW_PX, BOX_PX, STRIP_PX, TOP_PX, BOTTOM_PX = 36, 28, 46, 8, 34
@@ -20,7 +21,6 @@ TICKS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500] + [
     1000 * one for one in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 43200, 86400)
 ]
 MOST_TICKS, ALIKE, BINS = 9, 0.35, 160
-BELOW = "A row a segment. Its lines run to the limit at the top edge; the first to touch it causes the roll."
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,10 @@ def view(shown: Lanes, first: int = 0, appended: np.ndarray | None = None) -> Ro
 
 def _below(first: int, drawn: int, count: int) -> str:
     if drawn >= count:
-        return BELOW
-    which = f"The first {drawn} of {group(count)}" if not first else f"{group(first + 1)} to {group(first + drawn)} of {group(count)}"
-    return f"{BELOW} {which} are drawn."
+        return say("rolls.below")
+    if not first:
+        return say("rolls.below_first", drawn=drawn, count=group(count))
+    return say("rolls.below_some", first=group(first + 1), last=group(first + drawn), count=group(count))
 
 
 def _row(lane: Lane, shown: Lanes, begin_ms: int) -> Row:
@@ -114,10 +115,15 @@ def _told(lane: Lane, shown: Lanes) -> tuple[str, ...]:
     config = shown.config
     return (
         f"<b>{file_stem(lane.base_offset)}</b>",
-        f"{group(lane.log_bytes)} B, {share(lane.log_bytes, config.segment_bytes)} of segment.bytes",
-        f"offset index {group(lane.offset_entries)} of {group(config.offset_slots)}, "
-        f"time index {group(lane.time_entries)} of {group(config.time_slots)} slots",
-        f"open for {duration(lane.ended_ms - lane.opened_ms)}",
+        say("rolls.hover_bytes", bytes=group(lane.log_bytes), share=share(lane.log_bytes, config.segment_bytes)),
+        say(
+            "rolls.hover_slots",
+            offsets=group(lane.offset_entries),
+            offset_slots=group(config.offset_slots),
+            times=group(lane.time_entries),
+            time_slots=group(config.time_slots),
+        ),
+        say("rolls.hover_open", span=duration(lane.ended_ms - lane.opened_ms)),
     )
 
 
@@ -250,14 +256,19 @@ def _strip_words(shown: RollTimelineView, ink: dict[str, str]) -> list[dict]:
         return []
     pixels = (WIDTH_PX - LEFT_PX - RIGHT_PX) / (shown.end_ms - shown.start_ms)
     look = {"y": 24, "yanchor": "middle", "showarrow": False, "font": {"size": 12, "color": ink["scan_text"]}}
-    found = [{"text": "written", "xref": "paper", "x": 0, "xshift": -LEFT_PX - 2, "xanchor": "left", "y": 12, "yanchor": "middle",
-              "showarrow": False, "font": {"size": 12, "color": ink["ink_3"]}}]  # fmt: skip
+    found = [{"text": say("rolls.written"), "xref": "paper", "x": 0, "xshift": -LEFT_PX - 2, "xanchor": "left", "y": 12,
+              "yanchor": "middle", "showarrow": False, "font": {"size": 12, "color": ink["ink_3"]}}]  # fmt: skip
     for one in shown.written:
-        words = f"{rate(one.bytes_per_s)} in {size(round(one.batch_bytes))} batches"
+        words = say("rolls.written_in", speed=rate(one.bytes_per_s), batch=size(round(one.batch_bytes)))
         if (one.last_ms - one.first_ms) * pixels > 110 and one.bytes_per_s:
-            fits = (one.last_ms - one.first_ms) * pixels > 6 * len(words) + 10
+            fits = (one.last_ms - one.first_ms) * pixels > _width_px(words) + 10
             found.append(look | {"text": words if fits else rate(one.bytes_per_s), "x": one.first_ms, "xanchor": "left", "xshift": 5})
     return found
+
+
+def _width_px(words: str) -> int:
+    """About how wide words are: a Chinese character takes the room of two others."""
+    return sum(12 if one > "\u2e7f" else 6 for one in words)
 
 
 def _boxes(shown: RollTimelineView, top: int, ink: dict[str, str]) -> list[dict]:

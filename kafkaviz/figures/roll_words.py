@@ -3,33 +3,47 @@
 from collections.abc import Mapping
 
 from kafkaviz.analyse.lanes import Lane, Lanes, trips
-from kafkaviz.simulate.writing.roll import Cause
+from kafkaviz.figures.listed import listed
+from kafkaviz.simulate.writing.roll import Cause, RollReason
 from kafkaviz.units import duration, group
+from kafkaviz.words import counted, say
 
-NAMES = {
-    Cause.SIZE: "size", Cause.TIME: "time", Cause.OFFSET_INDEX_FULL: "offset index", Cause.TIME_INDEX_FULL: "time index",
-    Cause.OFFSET_OVERFLOW: "offset range",
-}  # fmt: skip
 INKS = {  # of marks and lines; of text it is the same name with _text, where there is one
     Cause.SIZE: "log", Cause.TIME: "ink", Cause.OFFSET_INDEX_FULL: "offset", Cause.TIME_INDEX_FULL: "time", Cause.OFFSET_OVERFLOW: "ink",
 }  # fmt: skip
-ACTIVE, UNKNOWN = "still open", "not seen"
+INDEXES = (Cause.OFFSET_INDEX_FULL, Cause.TIME_INDEX_FULL)
+IN_UNITS = (Cause.SIZE, Cause.TIME)  # numbers and units alone: the same in every language
+
+
+def name(cause: Cause) -> str:
+    """What a cause is called: size, time, offset index, time index, offset range."""
+    return say(f"rolls.cause_{cause}")
 
 
 def cause(lane: Lane) -> str:
     """What ended a lane, in one or two words."""
-    return ACTIVE if lane.is_active else NAMES[lane.reason.cause] if lane.reason else UNKNOWN
+    if lane.is_active:
+        return say("rolls.still_open")
+    return name(lane.reason.cause) if lane.reason else say("rolls.not_seen")
+
+
+def numbers(reason: RollReason) -> str:
+    """The rule with its numbers, in English as RollReason.words has it."""
+    if reason.cause in IN_UNITS:
+        return reason.words()
+    return say(f"rolls.numbers_{reason.cause}", found=group(reason.found), limit=group(reason.limit))
 
 
 def because(lane: Lane) -> str:
     """The numbers that tripped it; of an inferred cause that today's settings do not explain, the numbers alone."""
     if lane.is_active:
-        return "active segment"
+        return say("rolls.active_segment")
     if lane.reason is None:
-        return "no limit fits: compacted, truncated, or a follower’s whole fetch"
+        return say("rolls.no_limit_fits")
     if trips(lane.reason):
-        return lane.reason.words()
-    return f"{lane.reason.words().split(' > ')[0].split(' of ')[0]}, under other settings than today's"
+        return numbers(lane.reason)
+    found = group(lane.reason.found) if lane.reason.cause in INDEXES else numbers(lane.reason).split(" > ")[0]
+    return say("rolls.other_settings", found=found)
 
 
 def text_ink(lane: Lane) -> str:
@@ -44,13 +58,16 @@ def title(shown: Lanes) -> str:
     """16 rolls: 5 by size, 3 by time, 8 by time index."""
     rolls = shown.rolls()
     if not rolls:
-        return "No roll yet: nothing reached its limit"
+        return say("rolls.no_roll")
     total = sum(rolls.values())
-    return f"{group(total)} roll{'' if total == 1 else 's'}: {', '.join(_counted(rolls))}"
+    return counted("rolls.rolls", total, n=group(total), causes=listed(_by_cause(rolls)))
 
 
-def _counted(rolls: Mapping[Cause | None, int]) -> list[str]:
-    return [f"{group(count)} by {NAMES[one]}" if one else f"{group(count)} by a cause not seen" for one, count in rolls.items()]
+def _by_cause(rolls: Mapping[Cause | None, int]) -> list[str]:
+    return [
+        say("rolls.by_cause", n=group(count), cause=name(one)) if one else say("rolls.by_unseen", n=group(count))
+        for one, count in rolls.items()
+    ]
 
 
 def rows(shown: Lanes, first: int = 0, last: int | None = None) -> list[tuple[str, str, str, str]]:

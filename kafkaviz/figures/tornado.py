@@ -9,9 +9,10 @@ from kafkaviz.analyse.tuning import Assumption
 from kafkaviz.figures import theme
 from kafkaviz.figures.tuning_terms import micros
 from kafkaviz.units import group
+from kafkaviz.words import counted, say
 
 ROW_PX, TOP, BOTTOM, LEFT, RIGHT = 58, 8, 40, 150, 62
-BELOW = "The p99 of a warm lookup at today’s interval, modelled: each assumption at its low and its high end, the others as they are."
+NAMES = {"µs a header": "header", "µs before the first header": "first", "reads a header": "reads", "µs a device read": "device"}
 
 
 @dataclass(frozen=True)
@@ -45,32 +46,45 @@ def _bar(one: Assumption, answer: tuple[str, int]) -> Bar:
     unit = f" {one.unit}" if one.unit else ""
     ends = tuple(f"{value:g}{unit}" for value in (one.low, one.high))
     answers = tuple("" if found == answer else _answer(found) for found in (one.verdict_low, one.verdict_high))
-    return Bar(one.name, one.p99_us_low, one.p99_us_high, ends, answers)
+    return Bar(name(one), one.p99_us_low, one.p99_us_high, ends, answers)
+
+
+def name(one: Assumption) -> str:
+    """What an assumption is called."""
+    return say(f"curves.assumed_{NAMES[one.name]}")
 
 
 def _answer(found: tuple[str, int]) -> str:
-    return "keep" if found[0] == "keep" else group(found[1])
+    return say("curves.keep") if found[0] == "keep" else group(found[1])
 
 
 def _title(bars: Sequence[Bar]) -> str:
     if not bars:
-        return "No lookup, no assumption"
-    first = f"{bars[0].name} moves it most, from {micros(bars[0].low_us)} to {micros(bars[0].high_us)}"
-    turned = [one for one in bars if any(one.answers)]
+        return say("curves.no_assumption")
+    told = {"name": bars[0].name, "low": micros(bars[0].low_us), "high": micros(bars[0].high_us)}
+    turned = sum(any(one.answers) for one in bars)
     if not turned:
-        return f"{first}; the answer stays"
-    return f"{first}; {'one' if len(turned) == 1 else len(turned)} of {len(bars)} would change the answer"
+        return say("curves.answer_stays", **told)
+    return counted("curves.answer_turns", turned, count=len(bars), **told)
+
+
+def below() -> str:
+    """How to read it."""
+    return say("curves.below_tornado")
 
 
 def rows(shown: TornadoView) -> list[tuple[str, ...]]:
     """The figure as a table: assumption, its ends, the p99 at each, the answer at each where it is another."""
     return [
-        (one.name, one.ends[0], one.ends[1], micros(one.low_us), micros(one.high_us), one.answers[0] or "same", one.answers[1] or "same")
+        (one.name, *one.ends, micros(one.low_us), micros(one.high_us), *(answer or say("curves.same") for answer in one.answers))
         for one in shown.bars
     ]
 
 
-COLUMNS = ("Assumption", "Low end", "High end", "p99 at low", "p99 at high", "Answer at low", "Answer at high")
+def columns() -> tuple[str, ...]:
+    """The heads of rows."""
+    ends = ("low_end", "high_end", "p99_at_low", "p99_at_high", "answer_at_low", "answer_at_high")
+    return tuple(say(f"curves.{one}") for one in ("assumption", *ends))
 
 
 def figure(shown: TornadoView, mode: str) -> go.Figure:
@@ -78,7 +92,7 @@ def figure(shown: TornadoView, mode: str) -> go.Figure:
     ink = theme.colours(mode)
     places = list(range(len(shown.bars)))
     most = max([one.high_us for one in shown.bars] + [shown.typical_us, 1e-6])
-    told = [f"{a}: {b} gives {d}, {c} gives {e}" for a, b, c, d, e, _, _ in rows(shown)]
+    told = [say("curves.bar_hover", name=a, low=b, high=c, at_low=d, at_high=e) for a, b, c, d, e, _, _ in rows(shown)]
     chart = go.Figure(go.Bar(
         orientation="h", base=[min(one.low_us, one.high_us) for one in shown.bars],
         x=[abs(one.high_us - one.low_us) for one in shown.bars], y=places, width=0.3, marker={"color": ink["log"], "line": {"width": 0}},
@@ -107,10 +121,12 @@ def _lines(shown: TornadoView, most: float, ink: dict[str, str]) -> list[dict]:
 
 def _line_words(shown: TornadoView, most: float, ink: dict[str, str]) -> list[dict]:
     look = {"yref": "paper", "y": 0, "yanchor": "top", "yshift": -21, "showarrow": False}
-    found = [look | {"x": shown.typical_us, "text": f"as it is, {micros(shown.typical_us)}", "font": {"size": 12, "color": ink["ink"]}}]
+    words = say("curves.as_it_is", us=micros(shown.typical_us))
+    found = [look | {"x": shown.typical_us, "text": words, "font": {"size": 12, "color": ink["ink"]}}]
     is_apart = shown.budget_us is not None and abs(shown.budget_us - shown.typical_us) > 0.3 * most
     if is_apart and shown.budget_us <= 1.06 * most:
-        found.append(look | {"x": shown.budget_us, "text": "<b>budget</b>", "font": {"size": 12, "color": ink["warning_text"]}})
+        words = f"<b>{say('curves.word_budget')}</b>"
+        found.append(look | {"x": shown.budget_us, "text": words, "font": {"size": 12, "color": ink["warning_text"]}})
     return found
 
 

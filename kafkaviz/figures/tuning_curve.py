@@ -14,6 +14,7 @@ from kafkaviz.analyse.tuning import At, Budgets
 from kafkaviz.figures import theme
 from kafkaviz.figures.tuning_terms import headers_words, micros
 from kafkaviz.units import group, size
+from kafkaviz.words import say
 
 LEAST_X, MOST_X = 64, 4 << 20  # of the axis: no batch is smaller than its header, and none that Kafka takes by default is larger
 X_TICKS = [64 << 2 * power for power in range(9)]
@@ -24,8 +25,6 @@ LEFT, RIGHT, TOP, BOTTOM = 58, 92, 14, 40
 LINE_PX = 16
 CLOSE = 8  # times the other: two marks whose words would meet
 WIDE_PLATEAU = 1024  # bytes from which on its words have room inside
-BELOW_HEADERS = "Headers read by one lookup, a fetch at each batch’s base offset replayed. Band: median to p99."
-BELOW_BYTES = "Bytes of both indexes, same replay, same horizontal axis."
 ELSEWHERE = 65_536  # what today is held against where nothing else is considered
 
 
@@ -79,17 +78,16 @@ def view(
     columns = {name: np.array([one.row[name] for one in shown]) for name in ("headers_mean", "headers_p50", "headers_p99", "index_bytes")}
     return TuningCurveView(
         (_headers_title(now, held), _bytes_title(now, held, log_bytes)), np.array([one.interval_bytes for one in shown]),
-        **columns, told=tuple(map(_told, shown)), today=_mark(now, "today"),
-        considered=None if other is now else _mark(other, "considered"), least_batch_bytes=least_batch_bytes,
-        budget=_budget(budgets, costs), budget_words="" if budgets.p99_us is None else f"{budgets.p99_us:g} µs budget",
+        **columns, told=tuple(map(_told, shown)), today=_mark(now, "curves.today"),
+        considered=None if other is now else _mark(other, "curves.considered"), least_batch_bytes=least_batch_bytes,
+        budget=_budget(budgets, costs), budget_words="" if budgets.p99_us is None else say("curves.budget", us=f"{budgets.p99_us:g}"),
     )  # fmt: skip
 
 
-def _mark(one: At, word: str) -> Mark:
+def _mark(one: At, key: str) -> Mark:
     x_bytes = min(max(one.interval_bytes, LEAST_X), MOST_X)
-    return Mark(
-        one.interval_bytes, x_bytes, float(one.row["headers_mean"]), int(one.row["index_bytes"]), f"{word}, {size(one.interval_bytes)}"
-    )
+    words = say(key, interval=size(one.interval_bytes))
+    return Mark(one.interval_bytes, x_bytes, float(one.row["headers_mean"]), int(one.row["index_bytes"]), words)
 
 
 def _budget(budgets: Budgets, costs: Costs) -> tuple[float, float] | None:
@@ -101,34 +99,32 @@ def _budget(budgets: Budgets, costs: Costs) -> tuple[float, float] | None:
 
 def _headers_title(now: At, held: At) -> str:
     """16 KiB instead of 4 KiB: a lookup reads 2.4 times as many headers."""
-    return f"{size(held.interval_bytes)} instead of {size(now.interval_bytes)}: a lookup reads {_times(now, held)} headers"
-
-
-def _times(now: At, held: At) -> str:
     before, after = float(now.row["headers_mean"]), float(held.row["headers_mean"])
     times = after / before if before else 1.0
+    told = {"other": size(held.interval_bytes), "today": size(now.interval_bytes)}
     if abs(times - 1) < 0.005:
-        return "as many"
+        return say("curves.headers_same", **told)
     if times < 1:
-        return f"{100 * (1 - times):.0f} % fewer"
-    return f"{times:.1f} times as many" if times >= 1.1 else f"{100 * (times - 1):.0f} % more"
+        return say("curves.headers_fewer", **told, percent=f"{100 * (1 - times):.0f}")
+    if times < 1.1:
+        return say("curves.headers_more", **told, percent=f"{100 * (times - 1):.0f}")
+    return say("curves.headers_times", **told, times=f"{times:.1f}")
 
 
 def _bytes_title(now: At, held: At, log_bytes: int) -> str:
     before, after = int(now.row["index_bytes"]), int(held.row["index_bytes"])
-    beside = f"beside {size(log_bytes)} of log"
-    if before == after:
-        return f"The index stays at {size(before)}, {beside}"
-    return f"The index {'shrinks' if after < before else 'grows'} from {size(before)} to {size(after)}, {beside}"
+    key = "stays" if before == after else "shrinks" if after < before else "grows"
+    return say(f"curves.index_{key}", before=size(before), after=size(after), log=size(log_bytes))
 
 
 def _told(one: At) -> str:
     row, times = one.row, (int(one.row["index_bytes"]) - 8 * int(one.row["entries"])) // 12
-    return (
-        f"<b>{group(one.interval_bytes)} B</b><br>{headers_words(row['headers_mean'])} on average, p99 {group(int(row['headers_p99']))}<br>"
-        f"{group(int(row['entries']))} offset and {group(times)} time entries, {size(int(row['index_bytes']))}<br>"
-        f"about {micros(one.mean_us.typical)} warm, p99 {micros(one.p99_us.typical)}"
-    )
+    return "<br>".join((
+        f"<b>{group(one.interval_bytes)} B</b>",
+        say("curves.told_headers", headers=headers_words(row["headers_mean"]), p99=group(int(row["headers_p99"]))),
+        say("curves.told_entries", offsets=group(int(row["entries"])), times=group(times), size=size(int(row["index_bytes"]))),
+        say("curves.told_time", mean=micros(one.mean_us.typical), p99=micros(one.p99_us.typical)),
+    ))  # fmt: skip
 
 
 def rows(every: Sequence[At]) -> list[tuple]:
@@ -147,6 +143,11 @@ COLUMNS = (
     "interval_bytes", "entries", "index_bytes", "index_percent", "headers_mean", "headers_p50", "headers_p90", "headers_p99", "headers_max",
     "skipped_bytes_mean", "warm_p99_us_low", "warm_p99_us", "warm_p99_us_high", "cold_p99_us_low", "cold_p99_us", "cold_p99_us_high",
 )  # fmt: skip
+
+
+def below() -> tuple[str, str]:
+    """How to read either figure."""
+    return say("curves.below_headers"), say("curves.below_bytes")
 
 
 # ---- drawn
@@ -169,7 +170,8 @@ def headers_figure(shown: TuningCurveView, mode: str) -> go.Figure:
         _dots(shown, [max(one.headers_mean, 1) for one in _marks(shown)], ink["scan"], ink),
     ])  # fmt: skip
     ticks = {value: group(value) for value in HEADER_TICKS if value <= most}
-    names = [("p99", float(p99[-1]), "scan_text", False), ("mean", float(shown.headers_mean[-1]), "scan_text", True)] if len(p99) else []
+    names = [("p99", p99, "scan_text", False), (say("curves.mean"), shown.headers_mean, "scan_text", True)]
+    names = [(text, float(line[-1]), colour, is_bold) for text, line, colour, is_bold in names if len(line)]
     if shown.budget and 1 < shown.budget[0] < most:
         names.append((shown.budget_words, shown.budget[0], "warning_text", True))
     look = {"height": HEADERS_PX, "range": [0, np.log10(most)], "ticks": ticks}
@@ -193,7 +195,7 @@ def bytes_figure(shown: TuningCurveView, mode: str) -> go.Figure:
     ticks = {value: size(value) for value in BYTE_TICKS if 0.5 * least / 0.7 <= value <= most and value >= least}
     look = {"height": BYTES_PX, "range": [np.log10(least), np.log10(most)], "ticks": ticks}
     last = max(float(shown.index_bytes[-1]), least) if len(shown.index_bytes) else least
-    notes = _names([("both indexes", last, "offset_text", True)], look, ink)
+    notes = _names([(say("curves.both_indexes"), last, "offset_text", True)], look, ink)
     return _laid_out(chart, look, [*_plateau(shown, ink), *_lines(shown, ink)], notes, mode)
 
 
@@ -277,7 +279,7 @@ def _plateau_words(shown: TuningCurveView, ink: dict[str, str]) -> list[dict]:
     if not _plateau(shown, ink):
         return []
     is_wide = shown.least_batch_bytes >= WIDE_PLATEAU
-    first = "Below your smallest batch" if is_wide else f"Left of {group(shown.least_batch_bytes)} B, your smallest batch,"
+    first = say("curves.plateau_inside") if is_wide else say("curves.plateau_left", bytes=group(shown.least_batch_bytes))
     place = {
         "xref": "x",
         "x": float(np.log10(LEAST_X if is_wide else shown.least_batch_bytes)),
@@ -287,7 +289,7 @@ def _plateau_words(shown: TuningCurveView, ink: dict[str, str]) -> list[dict]:
     }
     return [place | {
         "yref": "paper", "y": 1, "yanchor": "top", "yshift": 0, "showarrow": False,
-        "text": f'<span style="font-weight:600">{first}</span><br>nothing changes',
+        "text": f'<span style="font-weight:600">{first}</span><br>{say("curves.nothing_changes")}',
         "font": {"size": 12, "color": ink["ink_2"]},
     }]  # fmt: skip
 

@@ -3,8 +3,9 @@
 from kafkaviz.analyse.cost_model import Range
 from kafkaviz.analyse.tuning_words import us as micros
 from kafkaviz.units import MISSING
+from kafkaviz.words import counted, say
 
-__all__ = ["SAME", "between", "change", "headers_words", "micros"]
+__all__ = ["SAME", "between", "change", "headers_words", "is_same", "micros"]
 
 SAME = 0.005  # of what was before: less is no change to speak of
 
@@ -15,20 +16,25 @@ def between(us: Range) -> str:
     if low == high:
         return low
     number, _, unit = low.partition(" ")
-    return f"{number if high.endswith(f' {unit}') else low} to {high}"
+    return say("curves.between", low=number if high.endswith(f" {unit}") else low, high=high)
 
 
 def headers_words(headers: float) -> str:
     """3.7 headers, 1.0 header."""
-    return f"{headers:.1f} header{'' if round(headers, 1) == 1 else 's'}"
+    return counted("curves.headers", round(headers, 1), n=f"{headers:.1f}")
+
+
+def is_same(before: float, after: float) -> bool:
+    """Whether there is no change to speak of."""
+    return before == after or bool(before and abs(after / before - 1) < SAME)
 
 
 def change(before: float | None, after: float | None) -> str:
     """× 2.4, −71 %, +8 % or same."""
     if before is None or after is None:
         return MISSING
-    if before == after or (before and abs(after / before - 1) < SAME):
-        return "same"
+    if is_same(before, after):
+        return say("curves.same")
     if not before:
         return MISSING
     times = after / before

@@ -76,7 +76,7 @@ def _curves(of: Tuned) -> tuple[Drawing, ...]:
     intervals, least = (whole.today.interval_bytes, whole.considered), measured.parts.least_batch_bytes
     shown = tuning_curve.view(of.every, *intervals, measured.log_bytes, least, of.budgets, of.costs)
     draw = tuning_curve.headers_figure, tuning_curve.bytes_figure
-    below = tuning_curve.BELOW_HEADERS, tuning_curve.BELOW_BYTES
+    below = tuning_curve.below()
     return tuple(
         Drawing(name, title, words, lambda mode, how=how: how(shown, mode))
         for name, title, words, how in zip(("headers", "bytes"), shown.titles, below, draw, strict=True)
@@ -172,10 +172,10 @@ def _others(of: Tuned) -> tuple[Drawing, ...]:
     asked = of.case.measured, of.case.today, of.budgets, of.costs
     found = tuning.recommend(*asked)
     moved = tornado.view(tuning.tornado(*asked), (str(found.verdict), found.value), found.today.p99_us.typical, of.budgets.p99_us)
-    ends = folded("As a table", table(moved.title, tornado.COLUMNS, tornado.rows(moved), "wrrrrll"))
+    ends = folded("As a table", table(moved.title, tornado.columns(), tornado.rows(moved), "wrrrrll"))
     return (
-        Drawing("limits", limits.title, limit_map.BELOW, lambda mode: limit_map.figure(limits, mode), safe),
-        Drawing("assumptions", moved.title, tornado.BELOW, lambda mode: tornado.figure(moved, mode), ends),
+        Drawing("limits", limits.title, limit_map.below(), lambda mode: limit_map.figure(limits, mode), safe),
+        Drawing("assumptions", moved.title, tornado.below(), lambda mode: tornado.figure(moved, mode), ends),
     )
 
 

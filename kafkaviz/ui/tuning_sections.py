@@ -309,8 +309,8 @@ def limits_figure(shown: Shown) -> None:
     asked = ("limits", shown.key, shown.config, shown.chosen, room)
     view = lab.viewed(asked, lambda: limit_map.view(shown.case.measured, shown.config, shown.chosen, room))
     with st.container(key="kv_fig_limit_map"):
-        parts.figure_head(view.title, limit_map.BELOW)
-        chart(lab.drawn(asked, mode(), limit_map.figure, view), "kv_limit_map", f"{view.title}. {limit_map.BELOW}")
+        parts.figure_head(view.title, limit_map.below())
+        chart(lab.drawn(asked, mode(), limit_map.figure, view), "kv_limit_map", f"{view.title}. {limit_map.below()}")
     st.space(12)
     with st.expander("As a table, and the index that is safe"):
         st.html(f'<p class="kv-sm">{parts.escape(limit_map.words(view, shown.case.measured, shown.config))}</p>')
@@ -328,12 +328,12 @@ def assumptions_figure(shown: Shown) -> None:
     answer = (str(now.verdict), now.value)
     view = lab.viewed(asked, lambda: tornado.view(found, answer, now.today.p99_us.typical, shown.budgets.p99_us))
     with st.container(key="kv_fig_tornado"):
-        parts.figure_head(view.title, tornado.BELOW)
-        chart(lab.drawn(asked, mode(), tornado.figure, view), "kv_tornado", f"{view.title}. {tornado.BELOW}")
+        parts.figure_head(view.title, tornado.below())
+        chart(lab.drawn(asked, mode(), tornado.figure, view), "kv_tornado", f"{view.title}. {tornado.below()}")
     st.space(12)
     with st.expander("As a table"):
-        table(tornado.COLUMNS, tornado.rows(view), "lrrrrll")
-        download("Download as CSV", lambda: csv_of(tornado.COLUMNS, tornado.rows(view)), "assumptions.csv", "kv_tornado_csv")
+        table(tornado.columns(), tornado.rows(view), "lrrrrll")
+        download("Download as CSV", lambda: csv_of(tornado.columns(), tornado.rows(view)), "assumptions.csv", "kv_tornado_csv")
 
 
 # ---- the log once more

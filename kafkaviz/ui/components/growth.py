@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from kafkaviz import words
 from kafkaviz.ui.components import door
 from kafkaviz.ui.components.steps import bar
 
@@ -10,4 +11,4 @@ _growth = door("growth", "steps")
 
 def growth(data: dict[str, Any], key: str = "growth") -> None:
     """Draws what figures.growth.message has packed; the step stands in the address as ?step=, which the component alone writes."""
-    _growth(key=key, data=data | bar(), width="stretch", height="content")
+    _growth(key=key, data=data | bar() | {"words": words.table("growth")}, width="stretch", height="content")

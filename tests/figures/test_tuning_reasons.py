@@ -1,0 +1,81 @@
+"""The sentences of a recommendation: on a page in English they are those that the command line prints."""
+
+import numpy as np
+import pytest
+
+from kafkaviz import words
+from kafkaviz.analyse import cost_model, tuning, tuning_words
+from kafkaviz.analyse.cost_model import Range
+from kafkaviz.analyse.tuning import Budgets, Gain, Reason
+from kafkaviz.figures import tuning_reasons
+from tests.figures.test_tuning_figures import measured
+
+COSTS = cost_model.costs(True)
+LESS, MORE, EITHER = Range(15.8, 18.9, 42.0), Range(-42.0, -18.9, -15.8), Range(-3.0, 1.0, 4.0)
+SHRINKS, GROWS = Range(0.001, 0.002, 0.003), Range(-0.003, -0.002, -0.001)
+
+
+def at() -> tuning.At:
+    """An interval with its prices."""
+    return tuning.at(measured(1000), COSTS, 4096)
+
+
+def budget(missed: tuple[str, ...], p99_us: float | None) -> dict:
+    """The values of a budget that is met or not."""
+    return {"at": at(), "budgets": Budgets(p99_us), "missed": missed, "costs": COSTS}
+
+
+def gained(*, p99_us: Range = LESS, mean_us: Range = LESS, share: Range = SHRINKS, cores: Range | None = None) -> dict:
+    """The values of a change."""
+    return {"from": 4096, "to": 2048, "gain": Gain(p99_us, mean_us, share, cores, 40), "least_us": 5.0}
+
+
+EVERY = [
+    *(("every-batch-indexed", {"interval": 4096, "is_default": one}) for one in (True, False)),
+    *(("most-batches-indexed", {"interval": 4096, "entries": 9, "of": 10, "is_default": one}) for one in (True, False)),
+    ("plateau", {"least_batch_bytes": 78}),
+    *(("within-budget", budget((), one)) for one in (50.0, None)),
+    ("over-budget", budget(("p99", "cold-p99", "cores", "index"), 5.0)),
+    ("coarse", {"append_bytes": 1 << 20}),
+    ("followers", {"append_bytes": 1 << 20, "headers_mean": 407.1, "headers_p99": 893}),
+    ("too-little-data", {"batches": 12, "to": 2048}),
+    ("bound-tiered", {"most_bytes": 52428.8}),
+    ("bound-hdd", {"most_bytes": 16384}),
+    ("faster", gained()),
+    ("faster", gained(p99_us=EITHER, share=GROWS, cores=Range(0.1, 0.2, 0.3))),
+    ("smaller", gained(p99_us=MORE, mean_us=EITHER, cores=Range(-0.3, -0.2, -0.1))),
+    ("faster-too-little", gained()),
+    ("smaller-too-little", gained()),
+    ("smaller-for-tiered", {"cached_segments_now": 10.0, "cached_segments_other": 30.0, "carried_share_other": 0.01}),
+    ("topic-by-topic", {"changing": {}, "topics": 7}),
+    ("topic-by-topic", {"changing": {"a": 1024, "b": 2048}, "topics": 7}),
+    ("topic-by-topic", {"changing": {str(one): 1024 for one in range(8)}, "topics": 9}),
+    *(("tiny-batches", {"batch_bytes": 97.0, "single_share": one}) for one in (0.9, 0.1)),
+    ("two-headers", {}),
+    ("cold", {"at": at(), "costs": COSTS}),
+    ("old-segments", {}),
+]
+
+
+@pytest.mark.parametrize(("code", "values"), EVERY, ids=[f"{place}-{code}" for place, (code, _) in enumerate(EVERY)])
+def test_english_is_that_of_the_command_line(code, values, monkeypatch):
+    """To the letter; in 中文 the same numbers stand in a sentence of its own."""
+    reason = Reason(code, values)
+    told = tuning_words.words(reason)
+    assert tuning_reasons.words(reason) == told and tuning_reasons.sentence(reason) == f"{told[0].upper()}{told[1:]}."
+    monkeypatch.setattr(words, "_asked", [lambda: "zh"])
+    chinese = tuning_reasons.sentence(reason)
+    assert chinese.endswith("。") and " takes " not in chinese and " of " not in chinese
+
+
+def test_every_code_has_its_sentence():
+    """None is forgotten here that the command line knows."""
+    assert {code for code, _ in EVERY} == set(tuning_words.CODES)
+
+
+def test_an_answer_tells_all_its_reasons():
+    """Those for it, then what no interval changes."""
+    found = tuning.recommend(measured(1000), tuning.Today(4096, "", topic="orders"), Budgets(), COSTS)
+    told = tuning_reasons.every(found)
+    assert len(told) == len(found.because) + len(found.not_fixed) and all(one.endswith(".") for one in told)
+    assert np.all([one[0].isupper() or one[0].isdigit() for one in told])
