@@ -14,12 +14,11 @@ from kafkaviz.ui.cache import Listed
 from kafkaviz.ui.components import sql as field
 from kafkaviz.ui.frame import frame
 from kafkaviz.units import moment
+from kafkaviz.words import counted, say, told
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.query import Answer, Query
 
-LEAD = "Spark SQL over the catalog of this broker. Start from a question, change the query, take the result along."
-OWED = ("the tables are made once, then every query reads them", "there are no tables to ask without it")
 QUICK_S = 0.8  # an answer that takes no longer shows no progress
 
 
@@ -53,7 +52,7 @@ def run(here: Listed) -> None:
 def questions(chosen: Question | None) -> None:
     """What could be asked; the one whose query this is stands out."""
     with st.container(key="kv_questions"):
-        st.html('<div class="kv-lab">Questions</div>')
+        st.html(f'<div class="kv-lab">{say("explore.questions")}</div>')
         for one in QUESTIONS:
             with st.container(key="kv_ask_on" if one is chosen else f"kv_ask_{one.name}"):
                 st.button(one.text, type="tertiary", width="stretch", key=f"kv_ask_button_{one.name}", on_click=ask, args=(one.sql,))
@@ -79,10 +78,10 @@ def editor(here: Listed, text: str, query: "Query | None") -> None:
 
     error = query.error if query else None
     wrong = [error.start, error.stop or error.start + 1] if isinstance(error, Wrong) and error.start is not None else None
-    field.sql({"text": text, "wrong": wrong, "longest": LONGEST}, partial(run, here))
+    field.sql({"text": text, "wrong": wrong, "longest": LONGEST, "run": say("explore.run")}, partial(run, here))
     answer = query.wait(0) if query and query.progress().state == "done" else None
     with st.container(horizontal=True, key="kv_sql_bar", vertical_alignment="center"):
-        words = f"{explore.count(answer)}, {answer.seconds:.1f} s" if answer else ""
+        words = say("explore.took", rows=explore.count(answer), seconds=f"{answer.seconds:.1f}") if answer else ""
         st.html(f'<div class="kv-sm kv-fnt" role="status">{words}</div>', width="stretch")
         if answer and answer.rows.num_rows:
             take("CSV", "csv", "text/csv", answer, here, text)
@@ -105,8 +104,8 @@ def result(here: Listed, text: str, query: "Query") -> None:
     elif at == "done":
         answer(query.wait(0), text)
     elif at == "cancelled":
-        with parts.state("cancelled", "info", "The query was cancelled", "Spark has let go of it; nothing was changed."):
-            st.button("Run again", key="kv_again", on_click=explore.queries().again, args=(here, text))
+        with parts.state("cancelled", "info", say("explore.cancelled"), say("explore.cancelled_why")):
+            st.button(say("explore.run_again"), key="kv_again", on_click=explore.queries().again, args=(here, text))
     else:
         failed(here, text, query.error)
 
@@ -119,16 +118,15 @@ def waiting(here: Listed, text: str) -> None:
         st.rerun()
     now = query.progress()
     starts = now.state == "starting"
-    plural = "" if now.total_tasks == 1 else "s"
-    working = f"Spark: {now.done_tasks} of {now.total_tasks} task{plural}" if now.total_tasks else "Spark reads the query"
-    done = "Spark is starting" if starts else working
+    tasks = counted("explore.tasks", now.total_tasks, n=now.total_tasks, done=now.done_tasks)
+    done = say("progress.starting") if starts else tasks if now.total_tasks else say("explore.reads_query")
     share = now.done_tasks / now.total_tasks if now.total_tasks else 0
-    aside = f"{now.seconds:.0f} s; the next query need not wait for that" if starts else f"{now.seconds:.0f} s"
+    aside = say("explore.next_need_not", seconds=f"{now.seconds:.0f}") if starts else f"{now.seconds:.0f} s"
     with st.container(horizontal=True, key="kv_strip_query", vertical_alignment="center"):
         bar = "" if starts else f'<div class="kv-prog"><i style="width:{100 * share:.0f}%"></i></div>'
         line = f"{parts.icon('bolt', True)}<span>{done}</span>{bar}<span class='kv-fnt'>{aside}</span>"
         st.html(f'<div class="kv-work" role="status">{line}</div>')
-        st.button("Cancel", type="tertiary", key="kv_query_cancel", on_click=query.cancel)
+        st.button(say("progress.cancel"), type="tertiary", key="kv_query_cancel", on_click=query.cancel)
 
 
 def failed(here: Listed, text: str, error: KafkavizError) -> None:
@@ -138,17 +136,17 @@ def failed(here: Listed, text: str, error: KafkavizError) -> None:
 
     if isinstance(error, Wrong):
         at = place(text, error)
-        where = f"Line {at.line}, character {at.column}. " if at else ""
-        with parts.state("wrong", "error", error.what, f"{where}{error.advice}".strip(), partial(line_of, at) if at else None):
+        what, advice = (told(one, **error.values) for one in error.templates)
+        why = say("explore.at", line=at.line, character=at.column, advice=advice).strip() if at else advice
+        with parts.state("wrong", "error", what, why, partial(line_of, at) if at else None):
             pass
         return
     if isinstance(error, Lost):
-        why = "It ran out of memory or was killed. Nothing was changed; the next run starts it again, which takes some seconds."
-        finding = "Spark's Java process ended while it worked on this"
+        finding, why = say("explore.lost"), say("explore.lost_why")
     else:
-        finding, why = "The query did not end", f"{error}. Nothing was changed."
+        finding, why = say("explore.not_ended"), say("explore.not_ended_why", error=error)
     with parts.state("failed", "error", finding, why):
-        st.button("Run again", key="kv_again", on_click=explore.queries().again, args=(here, text))
+        st.button(say("explore.run_again"), key="kv_again", on_click=explore.queries().again, args=(here, text))
 
 
 def line_of(at: "object") -> None:
@@ -160,7 +158,7 @@ def line_of(at: "object") -> None:
 def answer(found: "Answer", text: str) -> None:
     """The figure, where there is something to draw, and every row."""
     if not found.rows.num_rows:
-        with parts.empty("answer", "No row answers this", "The query ran to its end; nothing in this catalog fits what it asks for."):
+        with parts.empty("answer", say("explore.no_row"), say("explore.no_row_why")):
             pass
         return
     figure(found, asked(text))
@@ -183,7 +181,7 @@ def figure(found: "Answer", question: Question | None) -> None:
         with words:
             parts.figure_head(shown.title, shown.below)
         drawn = chart.figure(shown, st.context.theme.type or "light")
-        alt = f"{shown.title}. {shown.below}, {len(shown.values)} values."
+        alt = say("explore.alt", title=shown.title, below=shown.below, n=len(shown.values))
         st.plotly_chart(drawn, theme=None, key="kv_answer_chart", config={"displayModeBar": False}, alt=alt)
 
 
@@ -192,7 +190,7 @@ def choose_column(choice: list[str]) -> str:
     told = st.query_params.get(state.DRAWN, "")
     key, look = f"kv_draw {told} {choice}", {"label_visibility": "collapsed", "width": 190, "filter_mode": None}
     asks = {"on_change": draw, "args": (key, choice[0])}
-    return st.selectbox("Column that is drawn", choice, choice.index(told) if told in choice else 0, key=key, **asks, **look)
+    return st.selectbox(say("explore.drawn"), choice, choice.index(told) if told in choice else 0, key=key, **asks, **look)
 
 
 def draw(key: str, first: str) -> None:
@@ -205,7 +203,7 @@ def draw(key: str, first: str) -> None:
 def out_of_date(here: Listed) -> None:
     """The tables tell of another time than now."""
     made = moment(cache.catalog_stamp(here.broker) // 1_000_000, fraction=False)
-    words = f"The directory has changed since its tables were made, at {made} UTC; they are made anew."
+    words = say("explore.out_of_date", made=made)
     st.html(f'<div class="kv-sm kv-fnt" role="status">{words}</div>')
 
 
@@ -213,7 +211,7 @@ def main() -> None:
     """The page."""
     place = frame("Explore")
     here = pick.listed(place)
-    parts.title("Explore", LEAD)
+    parts.title(say("common.page_explore"), say("explore.lead"))
     text = query_text()
     strip = st.container(key="kv_explore_strip", gap=8)
     with st.container(key="kv_explore"):
@@ -232,17 +230,16 @@ def main() -> None:
     with strip:  # last, because it may start Spark
         if query and not cache.is_fresh(here):
             out_of_date(here)
-        work.strip(here, OWED)
+        work.strip(here, (say("explore.owed"), say("explore.missed")))
 
 
 def no_catalog(here: Listed) -> None:
     """Nothing to ask yet: the pipeline reads the directory, or could not."""
     if cache.is_awaited(here):
-        why = "Every batch and every index entry is read once, by Spark; the query runs as soon as the tables are there."
-        with parts.empty("catalog", "The tables of this directory are being made", why):
+        with parts.empty("catalog", say("explore.being_made"), say("explore.being_made_why")):
             pass
         return
-    with parts.state("catalog", "info", "This directory has no tables yet", "Spark did not read it to its end; start it again above."):
+    with parts.state("catalog", "info", say("explore.no_tables"), say("explore.no_tables_why")):
         pass
 
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 from kafkaviz.figures import theme
 from kafkaviz.figures.questions import Question, Row, partition
 from kafkaviz.units import duration, group, legible, moment, share, size
+from kafkaviz.words import say
 
 MOST_BARS = 24
 ROW_PX, BOTTOM, LINE_PX = 27, 30, 300
@@ -66,9 +67,9 @@ def _bars(rows: pa.Table, column: str, told: Question | None) -> AnswerView:
     names, values = _names(shown, column), [_number(row[column]) for row in shown]
     tails = [told.tail(row) if told and told.tail else said(row[column], column) for row in shown]
     title = told.title(rows.to_pylist()) if told else _title([_number(value) for value in rows[column].to_pylist()], column)
-    below = told.below if told else f"{column} of each row"
+    below = told.below if told else say("answer.of_each_row", column=column)
     if rows.num_rows > MOST_BARS:
-        below += f"; the first {MOST_BARS} of {group(rows.num_rows)} rows"
+        below = say("answer.first_rows", below=below, n=MOST_BARS, all=group(rows.num_rows))
     return AnswerView(title, below, column, tuple(names), tuple(values), tuple(tails))
 
 
@@ -78,7 +79,7 @@ def _line(rows: pa.Table, x_column: str, column: str, told: Question | None) -> 
     pairs = [(x, y) for x, y in pairs if not (is_log and x <= 0)]
     names, values = [said(x, x_column) for x, _ in pairs], [y for _, y in pairs]
     title = told.title(rows.to_pylist()) if told else _title(values, column)
-    below = f"{told.below if told else column}, over {x_column}" + ("; 0 has no place on this axis" if is_log else "")
+    below = say("answer.over_log" if is_log else "answer.over", below=told.below if told else column, column=x_column)
     tails = tuple(said(y, column) for y in values)
     return AnswerView(title, below, column, tuple(names), tuple(values), tails, x_column, tuple(x for x, _ in pairs))
 
@@ -87,9 +88,9 @@ def _title(values: Sequence[float | None], column: str) -> str:
     """From where to where it goes."""
     known = [value for value in values if value is not None]
     if not known:
-        return f"No row has a number in {column}"
+        return say("answer.no_number", column=column)
     low, high = said(min(known), column), said(max(known), column)
-    return f"{column}: {low}" if low == high else f"{column}: {low} to {high}"
+    return f"{column}: {low}" if low == high else say("answer.from_to", column=column, low=low, high=high)
 
 
 def said(value: object, column: str) -> str:

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from textwrap import dedent
 
 from kafkaviz.analyse.retention import DUE, HELD
+from kafkaviz.figures import retention_words
 from kafkaviz.units import duration, group, share, size
+from kafkaviz.words import counted, say
 
 Row = Mapping[str, object]
 MAX_MAP_COUNT = 65_530  # vm.max_map_count of Linux, unless somebody raised it
@@ -17,23 +19,31 @@ MAX_MAP_COUNT = 65_530  # vm.max_map_count of Linux, unless somebody raised it
 
 @dataclass(frozen=True)
 class Question:
-    """A question, its query, and the figure of the answer.
+    """A question, its query, and the figure of the answer; its words are those of its name in the catalogue questions.
 
-    value: the column that is drawn. title: of the rows, of which there is at least one; below: what is drawn, and in which unit. tail:
-    what is written behind a bar; the value alone where there is none.
+    value: the column that is drawn. title: of the rows, of which there is at least one. tail: what is written behind a bar; the value
+    alone where there is none.
     """
 
     name: str  # in an address
-    text: str
     sql: str
     value: str
     title: Callable[[Sequence[Row]], str]
-    below: str
     tail: Callable[[Row], str] | None = None
 
+    @property
+    def text(self) -> str:
+        """The question itself."""
+        return say(f"questions.{self.name}")
 
-def _question(name: str, text: str, sql: str, value: str, title: Callable, below: str, tail: Callable | None = None) -> Question:
-    return Question(name, text, dedent(sql).strip(), value, title, below, tail)
+    @property
+    def below(self) -> str:
+        """What is drawn, and in which unit."""
+        return say(f"questions.{self.name}_below", most=group(MAX_MAP_COUNT))
+
+
+def _question(name: str, sql: str, value: str, title: Callable, tail: Callable | None = None) -> Question:
+    return Question(name, dedent(sql).strip(), value, title, tail)
 
 
 def partition(row: Row) -> str:
@@ -41,9 +51,9 @@ def partition(row: Row) -> str:
     return f"{row['topic']}-{row['partition']}" if row.get("partition") is not None else str(row["topic"])
 
 
-def count(number: int, noun: str, plural: str = "") -> str:
+def many(key: str, number: int) -> str:
     """1 segment, 2 segments."""
-    return f"{group(number)} {noun if number == 1 else plural or noun + 's'}"
+    return counted(key, number, n=group(number))
 
 
 def _due(rows: Sequence[Row]) -> int:
@@ -52,7 +62,7 @@ def _due(rows: Sequence[Row]) -> int:
 
 QUESTIONS = (
     _question(
-        "half-full", "Which segments closed less than half full?",
+        "half-full",
         """
         WITH closed AS (
           SELECT topic, partition, roll_reason,
@@ -70,13 +80,13 @@ QUESTIONS = (
         ORDER BY fill
         """,
         "fill",
-        lambda rows: f"{count(len(rows), 'topic-partition')} {'closes' if len(rows) == 1 else 'close'} small segments; "
-        f"{partition(rows[0])} at {share(rows[0]['fill'], 1)} of the largest",
-        "Mean size of closed segments, as a share of the largest one; the number counts segments",
-        lambda row: f"{share(row['fill'], 1)}, {count(row['closed'], 'segment')}, {str(row['roll_reason'] or 'unknown').replace('_', ' ')}",
+        lambda rows: counted("questions.half-full_title", len(rows), partitions=many("common.n_topic_partitions", len(rows)),
+                             first=partition(rows[0]), share=share(rows[0]["fill"], 1)),
+        lambda row: say("questions.half-full_tail", share=share(row["fill"], 1), segments=many("common.n_segments", row["closed"]),
+                        reason=row["roll_reason"] or say("questions.unknown")),
     ),
     _question(
-        "sparsest", "Where is the index sparsest?",
+        "sparsest",
         """
         SELECT topic, partition,
                round(sum(log_bytes) / sum(offset_entries)) AS bytes_per_entry
@@ -87,11 +97,10 @@ QUESTIONS = (
         LIMIT 8
         """,
         "bytes_per_entry",
-        lambda rows: f"{partition(rows[0])} has an entry only every {size(rows[0]['bytes_per_entry'])}",
-        "Log bytes that an offset entry covers",
+        lambda rows: say("questions.sparsest_title", first=partition(rows[0]), size=size(rows[0]["bytes_per_entry"])),
     ),
     _question(
-        "densest", "Where is the index densest?",
+        "densest",
         """
         SELECT topic, partition,
                sum(offset_entries) AS entries,
@@ -104,12 +113,11 @@ QUESTIONS = (
         LIMIT 8
         """,
         "index_share",
-        lambda rows: f"The indexes of {partition(rows[0])} hold {share(rows[0]['index_share'], 1)} of its log",
-        "Bytes of offset and time entries, as a share of the log's",
-        lambda row: f"{share(row['index_share'], 1)}, {count(row['entries'], 'offset entry', 'offset entries')}",
+        lambda rows: say("questions.densest_title", first=partition(rows[0]), share=share(rows[0]["index_share"], 1)),
+        lambda row: say("questions.pair", one=share(row["index_share"], 1), other=many("questions.n_entries", row["entries"])),
     ),
     _question(
-        "worst-lookup", "Which lookup reads the most batches?",
+        "worst-lookup",
         """
         WITH stretches AS (
           SELECT topic, partition, segment_base_offset, size_bytes, last_offset,
@@ -135,13 +143,12 @@ QUESTIONS = (
         LIMIT 8
         """,
         "headers",
-        lambda rows: f"A fetch of offset {group(rows[0]['offset'])} of {partition(rows[0])} "
-        f"reads {count(rows[0]['headers'], 'batch header')}",
-        "Batch headers from the entry that a lookup starts at to the batch that answers it, of the worst offset",
-        lambda row: f"{group(row['headers'])}, over {size(row['bytes'])}",
+        lambda rows: say("questions.worst-lookup_title", offset=group(rows[0]["offset"]), first=partition(rows[0]),
+                         headers=many("questions.n_headers", rows[0]["headers"])),
+        lambda row: say("questions.worst-lookup_tail", n=group(row["headers"]), size=size(row["bytes"])),
     ),
     _question(
-        "small-batches", "Which topics have batches smaller than 200 bytes?",
+        "small-batches",
         """
         SELECT topic,
                count(*)                    AS batches,
@@ -153,13 +160,13 @@ QUESTIONS = (
         ORDER BY batches DESC
         """,
         "batches",
-        lambda rows: f"{count(len(rows), 'topic')} {'has' if len(rows) == 1 else 'have'} batches smaller than 200 B; "
-        f"{rows[0]['topic']} has {group(rows[0]['batches'])} of them",
-        "Batches; behind, their mean size and their records",
-        lambda row: f"{group(row['batches'])}, of {size(row['batch_bytes'])} and {row['records_a_batch']:.1f} records",
+        lambda rows: counted("questions.small-batches_title", len(rows), n=group(len(rows)), first=rows[0]["topic"],
+                             batches=group(rows[0]["batches"])),
+        lambda row: say("questions.small-batches_tail", n=group(row["batches"]), size=size(row["batch_bytes"]),
+                        records=f"{row['records_a_batch']:.1f}"),
     ),
     _question(
-        "unindexed", "How many batches have no index entry?",
+        "unindexed",
         """
         SELECT topic,
                count(*) - count(entry_slot) AS not_indexed,
@@ -171,12 +178,12 @@ QUESTIONS = (
         LIMIT 12
         """,
         "not_indexed",
-        lambda rows: f"{group(rows[0]['not_indexed'])} of the {group(rows[0]['batches'])} batches of {rows[0]['topic']} have no entry",
-        "Batches that no entry of the offset index points at: a lookup reads past them",
-        lambda row: f"{group(row['not_indexed'])}, {share(row['share'], 1)} of its batches",
+        lambda rows: say("questions.unindexed_title", n=group(rows[0]["not_indexed"]), all=group(rows[0]["batches"]),
+                         first=rows[0]["topic"]),
+        lambda row: say("questions.unindexed_tail", n=group(row["not_indexed"]), share=share(row["share"], 1)),
     ),
     _question(
-        "interval", "What does the index interval buy?",
+        "interval",
         """
         SELECT interval_bytes,
                sum(index_bytes)            AS index_bytes,
@@ -187,12 +194,11 @@ QUESTIONS = (
         ORDER BY interval_bytes
         """,
         "index_bytes",
-        lambda rows: f"Indexes of {size(max(row['index_bytes'] for row in rows))} at an entry a batch, "
-        f"of {size(min(row['index_bytes'] for row in rows))} at an interval of {size(rows[-1]['interval_bytes'])}",
-        "Bytes of offset and time index that an index.interval.bytes would have cost all segments together",
+        lambda rows: say("questions.interval_title", most=size(max(row["index_bytes"] for row in rows)),
+                         least=size(min(row["index_bytes"] for row in rows)), interval=size(rows[-1]["interval_bytes"])),
     ),
     _question(
-        "16-kib", "What would 16 KiB cost, topic by topic?",
+        "16-kib",
         """
         SELECT topic,
                max(headers_p99) FILTER (WHERE interval_bytes = 4096)
@@ -208,13 +214,13 @@ QUESTIONS = (
         LIMIT 12
         """,
         "headers_p99_at_16_kib",
-        lambda rows: f"At 16 KiB one fetch in a hundred of {rows[0]['topic']} reads {group(rows[0]['headers_p99_at_16_kib'])} headers, "
-        f"for {group(rows[0]['headers_p99_at_4_kib'])} at 4 KiB",
-        "Batch headers that all but one in a hundred fetches stay below, in the worst segment of the topic",
-        lambda row: f"{group(row['headers_p99_at_16_kib'])} for {group(row['headers_p99_at_4_kib'])}, saves {size(row['saved_bytes'])}",
+        lambda rows: say("questions.16-kib_title", first=rows[0]["topic"], then=group(rows[0]["headers_p99_at_16_kib"]),
+                         now=group(rows[0]["headers_p99_at_4_kib"])),
+        lambda row: say("questions.16-kib_tail", then=group(row["headers_p99_at_16_kib"]), now=group(row["headers_p99_at_4_kib"]),
+                        size=size(row["saved_bytes"])),
     ),
     _question(
-        "preallocated", "How much of the indexes is preallocated?",
+        "preallocated",
         """
         SELECT topic, partition,
                sum(8 * unwritten_offset_slots
@@ -228,13 +234,12 @@ QUESTIONS = (
         ORDER BY unwritten_bytes DESC
         """,
         "unwritten_bytes",
-        lambda rows: f"{size(sum(row['unwritten_bytes'] for row in rows))} of index were never written, in "
-        f"{count(len(rows), 'topic-partition')}; {size(sum(row['on_disk_bytes'] for row in rows))} take room on disk",
-        "Bytes of slots that no entry fills, by length; a sparse file takes less on disk",
-        lambda row: f"{size(row['unwritten_bytes'])}, {size(row['on_disk_bytes'])} on disk",
+        lambda rows: say("questions.preallocated_title", size=size(sum(row["unwritten_bytes"] for row in rows)),
+                         partitions=many("common.n_topic_partitions", len(rows)), disk=size(sum(row["on_disk_bytes"] for row in rows))),
+        lambda row: say("questions.preallocated_tail", size=size(row["unwritten_bytes"]), disk=size(row["on_disk_bytes"])),
     ),
     _question(
-        "maps", "How many memory maps would a broker hold?",
+        "maps",
         """
         SELECT topic,
                count(*)                                  AS segments,
@@ -245,13 +250,12 @@ QUESTIONS = (
         ORDER BY maps DESC, topic
         """,
         "maps",
-        lambda rows: f"{count(sum(row['maps'] for row in rows), 'memory map')} at most, "
-        f"{share(sum(row['maps'] for row in rows), MAX_MAP_COUNT)} of what Linux allows",
-        f"Index files, each a map once it was used; vm.max_map_count is {group(MAX_MAP_COUNT)} unless it was raised",
-        lambda row: f"{group(row['maps'])}, {count(row['segments'], 'segment')}",
+        lambda rows: say("questions.maps_title", maps=many("questions.n_maps", sum(row["maps"] for row in rows)),
+                         share=share(sum(row["maps"] for row in rows), MAX_MAP_COUNT)),
+        lambda row: say("questions.pair", one=group(row["maps"]), other=many("common.n_segments", row["segments"])),
     ),
     _question(
-        "codecs", "What does each codec save?",
+        "codecs",
         """
         SELECT codec,
                count(*)          AS batches,
@@ -264,13 +268,13 @@ QUESTIONS = (
         ORDER BY bytes_a_record
         """,
         "bytes_a_record",
-        lambda rows: f"A record takes {size(rows[0]['bytes_a_record'])} with {rows[0]['codec']}, "
-        f"{size(rows[-1]['bytes_a_record'])} with {rows[-1]['codec']}",
-        "Bytes of .log a record, batch headers included; topics differ in their records too",
-        lambda row: f"{row['bytes_a_record']:g} B, {count(row['batches'], 'batch', 'batches')}, {size(row['log_bytes'])}",
+        lambda rows: say("questions.codecs_title", least=size(rows[0]["bytes_a_record"]), first=rows[0]["codec"],
+                         most=size(rows[-1]["bytes_a_record"]), last=rows[-1]["codec"]),
+        lambda row: say("questions.codecs_tail", n=f"{row['bytes_a_record']:g}", batches=many("common.n_batches", row["batches"]),
+                        size=size(row["log_bytes"])),
     ),
     _question(
-        "late", "Which topics hold late records?",
+        "late",
         """
         WITH before AS (
           SELECT topic, partition, max_timestamp_ms,
@@ -290,13 +294,12 @@ QUESTIONS = (
         LIMIT 12
         """,
         "late_batches",
-        lambda rows: f"{count(rows[0]['late_batches'], 'batch', 'batches')} of {partition(rows[0])} came late, "
-        f"by up to {duration(rows[0]['latest_by_ms'])}",
-        "Batches whose newest record is older than one before them: no time entry can stand for it",
-        lambda row: f"{group(row['late_batches'])}, by up to {duration(row['latest_by_ms'])}",
+        lambda rows: say("questions.late_title", batches=many("common.n_batches", rows[0]["late_batches"]), first=partition(rows[0]),
+                         by=duration(rows[0]["latest_by_ms"])),
+        lambda row: say("questions.late_tail", n=group(row["late_batches"]), by=duration(row["latest_by_ms"])),
     ),
     _question(
-        "future", "Whose newest record is in the future?",
+        "future",
         """
         SELECT topic, partition,
                max(max_timestamp_ms)                       AS newest_timestamp_ms,
@@ -307,11 +310,10 @@ QUESTIONS = (
         ORDER BY ahead_ms DESC
         """,
         "ahead_ms",
-        lambda rows: f"The newest record of {partition(rows[0])} is {duration(rows[0]['ahead_ms'])} ahead of its file",
-        "How far the largest timestamp lies beyond the last write of its .log: retention by time waits as long",
+        lambda rows: say("questions.future_title", first=partition(rows[0]), ahead=duration(rows[0]["ahead_ms"])),
     ),
     _question(
-        "compacted", "Which offsets were compacted away?",
+        "compacted",
         """
         SELECT topic, partition,
                max(last_offset) - min(base_offset) + 1 AS offsets,
@@ -323,12 +325,11 @@ QUESTIONS = (
         ORDER BY gone DESC
         """,
         "gone",
-        lambda rows: f"{share(rows[0]['gone'], rows[0]['offsets'])} of the offsets of {partition(rows[0])} hold no record any more",
-        "Offsets between the first and the last that no record has",
-        lambda row: f"{group(row['gone'])} of {group(row['offsets'])}",
+        lambda rows: say("questions.compacted_title", share=share(rows[0]["gone"], rows[0]["offsets"]), first=partition(rows[0])),
+        lambda row: say("questions.compacted_tail", n=group(row["gone"]), all=group(row["offsets"])),
     ),
     _question(
-        "producers", "Which producers wrote to which topic?",
+        "producers",
         """
         SELECT topic, producer_id,
                max(producer_epoch) AS epoch,
@@ -342,12 +343,11 @@ QUESTIONS = (
         LIMIT 12
         """,
         "records",
-        lambda rows: f"Producer {rows[0]['producer_id']} wrote the most, {group(rows[0]['records'])} records of {rows[0]['topic']}",
-        "Records of producers with an id, which idempotent and transactional ones have",
-        lambda row: f"{group(row['records'])}{', in transactions' if row['transactional'] else ''}",
+        lambda rows: say("questions.producers_title", id=rows[0]["producer_id"], n=group(rows[0]["records"]), first=rows[0]["topic"]),
+        lambda row: say("questions.in_transactions", n=group(row["records"])) if row["transactional"] else group(row["records"]),
     ),
     _question(
-        "retention", "What keeps the segments?",
+        "retention",
         """
         SELECT state,
                count(*)   AS segments,
@@ -358,9 +358,9 @@ QUESTIONS = (
         ORDER BY log_bytes DESC
         """,
         "log_bytes",
-        lambda rows: f"{size(_due(rows))} of {size(sum(row['log_bytes'] for row in rows))} of log are due at the next pass of retention",
-        "Bytes of segments by what keeps them; what is due is deleted unless the topic's own settings say otherwise",
-        lambda row: f"{size(row['log_bytes'])}, {count(row['segments'], 'segment')}: {HELD.get(row['state'], 'due')}",
+        lambda rows: say("questions.retention_title", due=size(_due(rows)), all=size(sum(row["log_bytes"] for row in rows))),
+        lambda row: say("questions.retention_tail", size=size(row["log_bytes"]), segments=many("common.n_segments", row["segments"]),
+                        why=retention_words.held(row["state"]) if row["state"] in HELD else say("questions.due")),
     ),
 )
 BY_NAME = {one.name: one for one in QUESTIONS}

@@ -13,6 +13,7 @@ import streamlit as st
 from kafkaviz.ui import cache, parts
 from kafkaviz.ui.cache import Listed
 from kafkaviz.units import MISSING, group, legible
+from kafkaviz.words import counted, say
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.catalog import CatalogInfo
@@ -20,17 +21,7 @@ if TYPE_CHECKING:
 
 KEPT = 12  # answers
 SHORT_ROWS = 100  # a table up to here is exact HTML; a longer one scrolls, and is sorted, in Streamlit's
-A_ROW_IS = {  # what one row of a table is
-    "partitions": "a topic-partition directory",
-    "segments": "a segment: its files, what is in them, why it was rolled",
-    "batches": "a batch of a .log, as its header tells",
-    "offset_entries": "an entry of an .index",
-    "time_entries": "an entry of a .timeindex",
-    "sweep": "a segment under another index.interval.bytes",
-    "findings": "something that is wrong, or worth knowing",
-    "restart_steps": "a step of the broker's next start",
-    "retention": "a segment, and what keeps it",
-}
+OWN = "checked"  # a table of kafkaviz's own, that no question is about
 SHORT_TYPES = {"string": "text", "int32": "int", "int64": "long", "bool": "bool", "double": "double"}
 
 
@@ -86,10 +77,10 @@ def count(answer: "Answer") -> str:
     """How many rows, and whether there are more: 6 rows, the first 10 000 of 54 432 rows."""
     shown = answer.rows.num_rows
     if answer.all_rows is None:
-        return f"the first {group(shown)} rows of more"
+        return say("explore.first_of_more", n=group(shown))
     if answer.is_cut:
-        return f"the first {group(shown)} of {group(answer.all_rows)} rows"
-    return f"{group(shown)} row{'' if shown == 1 else 's'}"
+        return say("explore.first_of", n=group(shown), all=group(answer.all_rows))
+    return counted("explore.rows", shown, n=group(shown))
 
 
 def table(rows: pa.Table) -> None:
@@ -151,8 +142,9 @@ def tables(info: "CatalogInfo | None") -> str:
     """The tables, their rows and their columns, as HTML; a column's name is taken into the query by a click."""
     from kafkaviz.pipeline.schema import TABLES
 
-    shown = "".join(_table(name, TABLES[name], info) for name in TABLES if name in A_ROW_IS)
-    return f'<div class="kv-tables"><div class="kv-lab kv-two"><span>Tables</span><span>rows</span></div>{shown}</div>'
+    shown = "".join(_table(name, TABLES[name], info) for name in TABLES if name != OWN)
+    heads = f"<span>{say('explore.tables')}</span><span>{say('explore.of_rows')}</span>"
+    return f'<div class="kv-tables"><div class="kv-lab kv-two">{heads}</div>{shown}</div>'
 
 
 def _table(name: str, schema: pa.Schema, info: "CatalogInfo | None") -> str:
@@ -161,7 +153,8 @@ def _table(name: str, schema: pa.Schema, info: "CatalogInfo | None") -> str:
         for field in schema
     )
     rows = group(info.rows[name]) if info else MISSING
-    return f"<details><summary>{parts.mono(name)}<span>{rows}</span></summary><p>A row is {A_ROW_IS[name]}.</p>{columns}</details>"
+    row = parts.escape(say(f"explore.row_of_{name}"))
+    return f"<details><summary>{parts.mono(name)}<span>{rows}</span></summary><p>{row}</p>{columns}</details>"
 
 
 def file_name(here: Listed, question: str, suffix: str) -> str:

@@ -35,12 +35,14 @@ def text_in(spoken: str, key: str, /, **values: object) -> str:
     return (catalogue(ENGLISH)[key] if found is None else found).format_map(values)
 
 
-def told(text: str) -> str:
-    """A sentence without values that a floor below made, a finding's title, in the reader's language; as it is where that has none.
+def told(text: str, **values: object) -> str:
+    """A sentence that a floor below made, a finding's title, in the reader's language; as it is where that has none.
 
-    Its English stands where it is made, so the catalogue findings has a sentence for a key: "A file is none of Kafka's" = "…".
+    Its English stands where it is made, so the catalogue findings has a sentence for a key: "There is no column {name}" = "…". Without
+    values it is taken to the letter, braces and all.
     """
-    return catalogue(language()).get(f"{MADE_BELOW}.{text}", text)
+    found = catalogue(language()).get(f"{MADE_BELOW}.{text}", text)
+    return found.format_map(values) if values else found
 
 
 def table(name: str) -> dict[str, str]:

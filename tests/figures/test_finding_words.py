@@ -33,7 +33,7 @@ def translated(spoken: str) -> set[str]:
 def sentences() -> Iterator[str]:
     """Every constant text of the floors that findings and steps come from."""
     yield from OF_CODES
-    for file in [*(PACKAGE / "analyse").rglob("*.py"), *(PACKAGE / "simulate").rglob("*.py")]:
+    for file in [one for room in ("analyse", "pipeline", "simulate") for one in (PACKAGE / room).rglob("*.py")]:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield node.value

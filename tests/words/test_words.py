@@ -21,7 +21,7 @@ def places(text: str) -> set[str]:
 
 
 def keys(spoken: str) -> set[str]:
-    """All keys that a language must have; sentences of floors below are their own, see test_findings."""
+    """All keys that a language must have; sentences of floors below are their own, see tests/figures/test_finding_words.py."""
     return {key for key in words.catalogue(spoken) if not key.endswith(SINGLE) and not key.startswith(f"{words.MADE_BELOW}.")}
 
 

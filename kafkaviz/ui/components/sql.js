@@ -15,7 +15,7 @@ export default function ({ parentElement: root, data, setTriggerValue }) {
   text.oninput = draw;
   text.onkeydown = e => { if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) { e.preventDefault(); run(); } };
   const button = root.querySelector('.run');
-  button.replaceChildren(icon('play_arrow'), 'Run');
+  button.replaceChildren(icon('play_arrow'), data.run);
   button.onclick = run;
   const take = e => { // a column of the tables beside the field
     const name = e.target.closest?.('.kv-col')?.dataset.name ?? e.target.closest?.('.kv-col')?.textContent;
