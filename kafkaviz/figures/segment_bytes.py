@@ -19,6 +19,8 @@ from kafkaviz.format.batch import HEADER, MAGIC_2
 from kafkaviz.log import stretch
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Segment
+from kafkaviz.words import counted, language, say, table
+from kafkaviz.words.retold import retold
 
 ROW_BYTES = 16
 SENT_BYTES = 4096
@@ -26,19 +28,16 @@ BEFORE_BYTES = 1024  # of them: what is sent of the bytes before the one to look
 PANE_BYTES = 16 << 20  # more cannot be scrolled through
 FILES = {".log": "log", ".index": "index", ".timeindex": "timeindex", ".txnindex": "txnindex"}
 ENTRY_BYTES = {".index": offset_index.ENTRY.itemsize, ".timeindex": time_index.ENTRY.itemsize, ".txnindex": txn_index.ENTRY.itemsize}
-LEGEND = (
-    (OFFSET, "offsets"), (SIZE, "lengths, counts, positions"), (CHECK, "format and checksum"), (TIME, "time"),
-    (PRODUCER, "producer and leader"), (PAYLOAD, "payload"),
-)  # fmt: skip
+OF_BATCHES = (OFFSET, SIZE, CHECK, TIME, PRODUCER, PAYLOAD)  # the kinds that batches have, as the legend has them
+COMPRESSED = ", compressed"  # how the name of a span ends that can be opened
 PLAIN = re.compile(r"(?!.*__)[A-Za-z0-9_.\-]+")  # a file with such a name is called by it in an address; any other is spelled out there
-ALSO = ((UNWRITTEN, "never written"), (TORN, "torn, or no field"))
 
 
 class Pane(NamedTuple):
     """Bytes start to end of a file (or of decompressed records), of which those from first on are here, with their spans.
 
     of: "batch" or "file", what places are counted from. chosen: the byte to look at first. links: the offset that a span leads to,
-    by where the span starts.
+    by where the span starts. opens: where the span starts that the inner pane shows decompressed.
     """
 
     of: str
@@ -49,6 +48,7 @@ class Pane(NamedTuple):
     spans: list[Span]
     chosen: int
     links: dict[int, int]
+    opens: int | None = None
 
 
 class BytesView(NamedTuple):
@@ -130,7 +130,14 @@ def legend(shown: BytesView) -> list[tuple[str, str]]:
     """The kinds and their words: of a .log the six that batches have, of any file those that are met."""
     met = {span.kind for pane in (shown.outer, shown.inner) if pane for span in pane.spans}
     met |= {SIZE} if POSITION in met else set()
-    return [one for one in (*LEGEND, *ALSO) if one[0] in met or (shown.file == ".log" and one in LEGEND)]
+    kinds = [kind for kind in (*OF_BATCHES, UNWRITTEN, TORN) if kind in met or (shown.file == ".log" and kind in OF_BATCHES)]
+    return [(kind, say(f"bytes.kind_{kind}")) for kind in kinds]
+
+
+def spoken(span: Span) -> Span:
+    """A span in the reader's language; the names of Kafka's fields, and what a file holds, stay."""
+    value = retold("spans", span.value) if span.kind == UNWRITTEN else span.value
+    return span._replace(name=retold("spans", span.name), value=value, note=retold("notes", span.note))
 
 
 def _offset(batches, row: int) -> int:
@@ -174,7 +181,8 @@ def _pane(found: FileInfo, of: str, start: int, end: int, chosen: int, wanted: i
         end = min(end, start + PANE_BYTES)
     first = _first(start, end, chosen if wanted is None else wanted)
     read = stretch.read(found, first, min(end, first + SENT_BYTES))
-    return Pane(of, start, end, first, read.data, read.spans, chosen, {})
+    opens = next((span.start for span in read.spans if span.name.endswith(COMPRESSED)), None)
+    return Pane(of, start, end, first, read.data, [*map(spoken, read.spans)], chosen, {}, opens)
 
 
 def _first(start: int, end: int, wanted: int) -> int:
@@ -189,13 +197,13 @@ def _inside(log: FileInfo, batches, row: int, wanted: int | None) -> tuple[Pane 
     try:
         read = stretch.inside(log, int(batches["position"][row]), first, first + SENT_BYTES)
     except CorruptFile as fault:
-        return None, "", f"The batch cannot be decompressed: {fault.what}."
+        return None, "", say("bytes.cannot_decompress", what=fault.what)
     if read is None or not read.size_bytes:
         return None, "", ""
     count = int(batches["record_count"][row])
-    records = "Messages" if count < 0 else f"{units.group(count)} record{'' if count == 1 else 's'}"
-    pane = Pane("records", 0, min(read.size_bytes, PANE_BYTES), read.start, read.data, read.spans, 0, {})
-    return pane, f"{records}, decompressed: {units.group(read.size_bytes)} B", ""
+    told = {"n": units.group(count), "size": units.group(read.size_bytes)}
+    title = say("bytes.inside_messages", **told) if count < 0 else counted("bytes.inside", count, **told)
+    return Pane("records", 0, min(read.size_bytes, PANE_BYTES), read.start, read.data, [*map(spoken, read.spans)], 0, {}), title, ""
 
 
 def message(shown: BytesView, key: str) -> bytes:
@@ -206,7 +214,7 @@ def message(shown: BytesView, key: str) -> bytes:
     panes = [pane for pane in (shown.outer, shown.inner) if pane]
     words = {
         "key": key, "file": shown.file, "title": shown.title, "fault": shown.fault, "panes": [_packed(pane) for pane in panes],
-        "before": _text(shown.before), "after": _text(shown.after),
+        "before": _text(shown.before), "after": _text(shown.after), "language": language(), "words": table("bytes"),
     }  # fmt: skip
     head = json.dumps(words).encode()
     return len(head).to_bytes(8, "little") + head + b"".join(pane.data for pane in panes)

@@ -17,6 +17,7 @@ from kafkaviz.ui import anatomies, bytes_files, cache, parts, state
 from kafkaviz.ui.components import bytes as view
 from kafkaviz.ui.components import ruler
 from kafkaviz.ui.pick import Place
+from kafkaviz.words import say
 
 TAB = "Bytes"  # as the address has it
 BYTE_DIGITS = 15  # JavaScript's numbers are exact up to here
@@ -63,7 +64,7 @@ def _head(place: Place, own: dict[str, FileInfo]) -> tuple[str, FileInfo, "st.de
         control = st.container(width="content")
         others = bytes_files.others(place)
         offered = bytes_files.nearest(others, place.segment.base_offset if place.segment else 0)
-        chosen = st.menu_button("Other files", offered, type="tertiary", key="kv_other_file") if offered else None
+        chosen = st.menu_button(say("bytes.other_files"), offered, type="tertiary", key="kv_other_file") if offered else None
         if chosen:
             st.session_state[state.FILE] = chosen
             st.query_params.pop(state.BYTE, None)
@@ -72,7 +73,7 @@ def _head(place: Place, own: dict[str, FileInfo]) -> tuple[str, FileInfo, "st.de
         names = [*own, *([asked] if asked in others and asked not in own else [])] or offered[:1]
         default = None if chosen else names[0]
         options = {"key": state.FILE, "bind": "query-params", "on_change": _forget_byte, **NO_LOOK}
-        name = control.segmented_control("File", names, default=default, required=True, **options)
+        name = control.segmented_control(say("bytes.file"), names, default=default, required=True, **options)
     return name, known[name], legend
 
 
@@ -86,12 +87,12 @@ def _whole(name: str, found: FileInfo, legend: "st.delta_generator.DeltaGenerato
     try:
         found = file.info(cache.allowed(found.path))
         if not found.size_bytes:
-            st.html(f'<p class="kv-fnt">{parts.escape(found.name)} has 0 bytes.</p>')
+            st.html(f'<p class="kv-fnt">{parts.escape(say("bytes.empty", name=found.name))}</p>')
             return
         key = hashlib.sha256(os.fsencode(f"{found.path}:{found.size_bytes}:{found.mtime_ns}")).hexdigest()[:16]
         _draw(segment_bytes.whole(found, name, _wanted(key), asked_byte()), key, legend)
     except CannotOpen as fault:
-        st.html(f'<p class="kv-fnt">{parts.escape(found.name)} {parts.escape(fault.what)}.</p>')
+        st.html(f'<p class="kv-fnt">{parts.escape(say("bytes.cannot_open", name=found.name, what=fault.what))}</p>')
 
 
 def _wanted(key: str) -> Wanted:

@@ -29,7 +29,7 @@ function opened(sent) {
 
 // The same batch or file again: the reader's place stays. Another one: the field that Python would look at first is chosen.
 function take(m, data) {
-  const other = m.key !== data.key || m.panes.length !== data.panes.length, enter = m.enter, was = m.panes[0]?.chosen;
+  const other = m.key !== data.key || m.data.language !== data.language || m.panes.length !== data.panes.length, enter = m.enter, was = m.panes[0]?.chosen;
   Object.assign(m, { key: data.key, data, near: null });
   if (other) {
     m.panes = data.panes.map((p, i) => build(m, p, i));
@@ -48,9 +48,9 @@ function take(m, data) {
 }
 
 function build(m, sent, i) {
-  const room = H('div', { class: 'room' }), what = i ? 'Decompressed records' : sent.of === 'batch' ? 'Bytes of the batch' : `Bytes of the ${m.data.file}`;
-  const hex = H('div', { class: 'hex', tabindex: 0, role: 'group', 'aria-label': `${what}; arrows go from field to field, Home and End to the first and last` }, room);
-  const list = H('div', { class: 'fl', role: 'list', 'aria-label': 'Fields', tabindex: 0 }), p = { hex, room, list, i, box: H('div', { class: 'pane' }, hex, list), cells: new Map() };
+  const room = H('div', { class: 'room' }), { words, file } = m.data, about = fill(words[`of_${sent.of}`], { file });
+  const hex = H('div', { class: 'hex', tabindex: 0, role: 'group', 'aria-label': about }, room);
+  const list = H('div', { class: 'fl', role: 'list', 'aria-label': words.fields, tabindex: 0 }), p = { hex, room, list, i, box: H('div', { class: 'pane' }, hex, list), cells: new Map() };
   hex.onscroll = () => { rows(m, p); rest(m, p); };
   hex.onkeydown = e => onKey(m, p, e);
   for (const el of [hex, list]) {
@@ -143,12 +143,12 @@ function mark(m) {
 
 function say(m, p, s) {
   const of = p.of === 'batch' && BEHIND.includes(s.kind) ? 'file' : p.of, begin = of === 'file' ? 0 : origin(p), from = s.start - begin, to = s.end - 1 - begin;
-  const at = to > from ? `bytes ${grp(from)}–${grp(to)}` : `byte ${grp(from)}`;
-  const places = s.start < p.start ? '' : `${at} of the ${of}, ${of === 'batch' ? `${grp(s.start)} in the file, ` : ''}`;
+  const at = { name: s.name, first: grp(from), last: grp(to), position: grp(s.start), size: grp(s.end - s.start) }, { words } = m.data;
+  const where = rich(ofMany(words, s.start < p.start ? 'at_none' : `at_${of}`, to > from ? 2 : 1), at), gap = fill(words.sentences);
   const value = s.kind === 'payload' && s.value ? [' ', H('span', { class: 'val' }, s.value)] : [];
-  const words = [H('b', {}, s.name), ` ${places}${grp(s.end - s.start)} B. `, s.note, ...value].map(one => typeof one === 'string' ? document.createTextNode(one) : one);
-  const said = words.map(one => one.textContent).join('');
-  if (m.said !== said) { m.said = said; m.$('mean').replaceChildren(...words); }
+  const told = [...where, gap, s.note, ...value].map(one => typeof one === 'string' ? document.createTextNode(one) : one);
+  const said = told.map(one => one.textContent).join('');
+  if (m.said !== said) { m.said = said; m.$('mean').replaceChildren(...told); }
 }
 
 // ---- what the reader does
@@ -223,7 +223,7 @@ function neighbour(m, p, offset) {
 
 function enter(m, p, s) {
   if (s?.link) follow(s);
-  else if (!p.i && m.panes[1] && /compressed$/.test(s?.name ?? '')) { m.panes[1].hex.focus(); choose(m, m.panes[1], 0, true); }
+  else if (!p.i && m.panes[1] && s?.start === p.opens) { m.panes[1].hex.focus(); choose(m, m.panes[1], 0, true); }
 }
 
 const follow = s => { if (s.link) pin(s.link); };
