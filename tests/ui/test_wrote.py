@@ -11,10 +11,10 @@ from kafkaviz.ui import wrote
 @pytest.mark.parametrize(
     ("first", "last", "english", "chinese"),
     [
-        ((4, 3), None, "Kafka 4.3 or later", "Kafka 4.3 或更高版本"),
+        ((4, 3), None, "Kafka 4.3 or later", "Kafka 4.3 及以上"),
         ((2, 8), (3, 6), "Kafka 2.8 to 3.6", "Kafka 2.8 到 3.6"),
         ((3, 9), (3, 9), "Kafka 3.9", "Kafka 3.9"),
-        (None, (3, 6), "Kafka 3.6 or earlier", "Kafka 3.6 或更早版本"),
+        (None, (3, 6), "Kafka 3.6 or earlier", "Kafka 3.6 及以下"),
         (None, None, "Kafka of an unknown version", "Kafka 版本未知"),
     ],
 )
