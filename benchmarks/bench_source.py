@@ -36,18 +36,19 @@ def measured(directory: Path) -> list[str]:
     """The rows, for a directory that bench_ingest.write made."""
     spark = session("local[2]")
     register(spark)
-    ranges = [("offset", "kafka_records", MIDDLE), ("timestamp_ms", "kafka_records", START_MS + MIDDLE)]
-    ranges += [("base_offset", "kafka_batches", MIDDLE), ("max_timestamp_ms", "kafka_batches", START_MS + MIDDLE)]
+    ranges = [("offset", "kafka_records", MIDDLE, {}), ("timestamp_ms", "kafka_records", START_MS + MIDDLE, {"late_ms": "60000"})]
+    ranges += [("base_offset", "kafka_batches", MIDDLE, {}), ("max_timestamp_ms", "kafka_batches", START_MS + MIDDLE, {})]
     told = []
-    for column, name, least in ranges:
-        frame = spark.read.format(name).load(str(directory))
+    for column, name, least, given in ranges:
+        frame = spark.read.format(name).options(**given).load(str(directory))
         within = f"{{0}} >= {least} and {{0}} < {least + RANGE}"
         pushed_s, found = quickest(frame.where(within.format(column)))
         all_s, expected = quickest(frame.where(within.format(f"abs({column})")), times=1)
         assert found == expected > 0
-        read = bytes_read(name, directory, column, least)
+        read = bytes_read(name, directory, column, least, given)
         assert read < 0.02 * TOTAL_BYTES
-        what = f"{name}, a range of `{column}` with {found} rows in {SEGMENTS} GiB of 16 KB batches"
+        said = "".join(f", {option} {value}" for option, value in given.items())
+        what = f"{name}, a range of `{column}`{said}, with {found} rows in {SEGMENTS} GiB of 16 KB batches"
         share = f"{units.size(read)} read, {100 * read / TOTAL_BYTES:.2f} %; {pushed_s:.2f} s"
         told.append(row(what, share, f"everything read, {all_s:.1f} s", f"{all_s / pushed_s:.0f} ×"))
     all_s, batches = quickest(spark.read.format("kafka_batches").load(str(directory)))
@@ -66,9 +67,9 @@ def quickest(frame: DataFrame, times: int = TIMES) -> tuple[float, int]:
     return min(seconds), count
 
 
-def bytes_read(name: str, directory: Path, column: str, least: int) -> int:
+def bytes_read(name: str, directory: Path, column: str, least: int, given: dict[str, str]) -> int:
     """What planning and reading the range asks of the system, in this process."""
-    reader = KafkaReader(name, {"path": str(directory)}, from_arrow_schema(columns(name, options({}))))
+    reader = KafkaReader(name, {"path": str(directory), **given}, from_arrow_schema(columns(name, options({}))))
     list(reader.pushFilters([GreaterThanOrEqual((column,), least), LessThan((column,), least + RANGE)]))
     before = counted_bytes()
     rows = sum(batch.num_rows for task in reader.partitions() for batch in reader.read(task))

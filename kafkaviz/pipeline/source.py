@@ -13,7 +13,9 @@ ranges. DIR is a broker directory, one partition directory, or an archive; load(
 import json
 import logging
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
@@ -24,7 +26,7 @@ from kafkaviz.pipeline.inventory import inventory
 from kafkaviz.pipeline.pushed import Asked, asked
 from kafkaviz.pipeline.source_plan import Piece, tasks
 from kafkaviz.pipeline.source_read import Reading, reads_log
-from kafkaviz.pipeline.source_schema import FORMATS, columns, options
+from kafkaviz.pipeline.source_schema import FORMATS, BadOption, columns, options
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,7 +59,11 @@ class KafkaSource(DataSource):
         return from_arrow_schema(columns(self.FORMAT, options(self.options)))
 
     def reader(self, schema: "StructType") -> "KafkaReader":
-        """A reader of all or some of the columns."""
+        """A reader of all or some of the columns; BadOption for a schema of the caller's own that has others."""
+        wanted, known = to_arrow_schema(schema, timezone="UTC"), columns(self.FORMAT, replace(options(self.options), columns=()))
+        for field in wanted:
+            if field.name not in known.names or known.field(field.name).type != field.type:
+                raise BadOption(f"{self.FORMAT} has no column {field.name} of type {field.type}; it has {', '.join(map(_typed, known))}")
         return KafkaReader(self.FORMAT, dict(self.options), schema)
 
 
@@ -123,7 +129,7 @@ class KafkaReader(DataSourceReader):
         for problem in found.problems:
             LOG.warning("%s: %s", problem.path, problem.what)
         reads = reads_log(self._name, self._schema)
-        return [Task(pieces) for pieces in tasks(self._name, found, self._asked, reads, self.options.task_bytes)] or [Task([])]
+        return [Task(pieces) for pieces in tasks(self._name, found, self._asked, reads, self.options)] or [Task([])]
 
     def read(self, partition: Task) -> Iterator["pa.RecordBatch"]:
         """The rows of a task."""
@@ -134,5 +140,19 @@ def directories(given: dict[str, str]) -> list[str]:
     """The directories that load() was given; CannotOpen without any."""
     found = json.loads(given["paths"]) if given.get("paths") else [given["path"]] if given.get("path") else []
     if not found:
-        raise CannotOpen("load()", "names no directory", 'give one: .load("/var/lib/kafka")', kind="missing")
-    return found
+        raise CannotOpen("load()", "names no directory", 'give one: .load("/var/lib/kafka"); in SQL a TEMPORARY VIEW can', kind="missing")
+    return [_local(one) for one in found]
+
+
+def _local(directory: str) -> str:
+    """The path of a directory that may be named by a URI; CannotOpen for one that is no path of this machine."""
+    scheme, _, rest = directory.partition(":")
+    if not rest or not scheme.isalnum() or len(scheme) < 2 or not rest.startswith("/"):
+        return directory
+    if scheme != "file":
+        raise CannotOpen(directory, "is not on a file system of this machine", "mount it, and give its path", kind="missing")
+    return unquote(urlsplit(directory).path)
+
+
+def _typed(field: "pa.Field") -> str:
+    return f"{field.name} {field.type}"

@@ -9,13 +9,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, inf
 
+from kafkaviz.format.offset_index import MOST_RELATIVE
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline.inventory import Found, Inventory
 from kafkaviz.pipeline.plan import SEGMENT_COST_BYTES, Wanted
 from kafkaviz.pipeline.pushed import ALL, Asked, Limits
+from kafkaviz.pipeline.source_schema import Options
 
 CUT = ("kafka_batches", "kafka_records")
+INDEXES = ("kafka_offset_index", "kafka_time_index")
 FILE_COST_BYTES = 4096  # of a segment whose .log is not read
 
 
@@ -57,11 +60,11 @@ def reach(name: str, asked: Asked) -> Reach:
     return Reach()
 
 
-def tasks(name: str, found: Inventory, asked: Asked, reads_log: bool, task_bytes: int) -> list[list[Piece]]:
+def tasks(name: str, found: Inventory, asked: Asked, reads_log: bool, options: Options) -> list[list[Piece]]:
     """The pieces of each task, in the order of the directories; reads_log: whether the .log files are read at all."""
     packed: list[list[Piece]] = []
-    left = 0
-    for piece in _pieces(name, found, asked, task_bytes):
+    left, task_bytes = 0, options.task_bytes
+    for piece in _pieces(name, found, asked, options):
         cost = piece.log_bytes + SEGMENT_COST_BYTES if reads_log else FILE_COST_BYTES
         if not packed or cost > left:
             packed.append([])
@@ -71,31 +74,43 @@ def tasks(name: str, found: Inventory, asked: Asked, reads_log: bool, task_bytes
     return packed
 
 
-def _pieces(name: str, found: Inventory, asked: Asked, task_bytes: int) -> Iterator[Piece]:
-    for number, one in enumerate(_wanted(name, found, asked)):
+def _pieces(name: str, found: Inventory, asked: Asked, options: Options) -> Iterator[Piece]:
+    for number, one in enumerate(_wanted(name, found, asked, options.renamed)):
         wanted = Wanted(number, one.broker, one.partition.topic, one.partition.partition, one.segment)
-        of = max(1, ceil(wanted.log_bytes / task_bytes)) if name in CUT else 1
+        of = max(1, ceil(wanted.log_bytes / options.task_bytes)) if name in CUT else 1
         yield from (Piece(wanted, number, of) for number in range(of))
 
 
-def _wanted(name: str, found: Inventory, asked: Asked) -> Iterator[Found]:
+def _wanted(name: str, found: Inventory, asked: Asked, renamed: bool) -> Iterator[Found]:
     """The segments that may have rows."""
     by_name = "base_offset" if name == "kafka_segments" else "segment_base_offset"
-    within = reach(name, asked).offsets
+    within = asked.limits("offset") if name in INDEXES else reach(name, asked).offsets
+    alone = {id(partition) for _, broker in found.brokers if broker.is_lone for partition in broker.partitions}
     ends: dict[int, dict[int, float]] = {}
     for one in found.segments:
         segment, partition = one.segment, one.partition
         if name != "kafka_segments" and not _has_rows(name, segment):
+            continue
+        if not (renamed or partition.state == "current" or id(partition) in alone):
             continue
         if not asked.has_topic(partition.topic) or not asked.limits("partition").has(partition.partition):
             continue
         if not asked.limits(by_name).has(segment.base_offset):
             continue
         if within.are_set:
-            end = ends.setdefault(id(partition), _ends(partition))[segment.base_offset]
-            if not within.has_any(segment.base_offset, end - 1):
+            if id(partition) not in ends:
+                ends[id(partition)] = _ends(partition)
+            if not within.has_any(*_offsets(name, segment, ends[id(partition)])):
                 continue
         yield one
+
+
+def _offsets(name: str, segment: Segment, ends: dict[int, float]) -> tuple[float, float]:
+    """The first and the last offset that rows of a segment may have; an index may say whatever fits into its four bytes."""
+    base_offset = segment.base_offset
+    if name in INDEXES:
+        return base_offset - MOST_RELATIVE - 1, base_offset + MOST_RELATIVE
+    return base_offset, ends[base_offset] - 1
 
 
 def _has_rows(name: str, segment: Segment) -> bool:

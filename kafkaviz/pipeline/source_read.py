@@ -27,11 +27,10 @@ from kafkaviz.pipeline.pushed import Asked
 from kafkaviz.pipeline.records import Trouble
 from kafkaviz.pipeline.rows import Columns, batch_columns, entry_columns, entry_slots, table
 from kafkaviz.pipeline.source_plan import Piece, reach
-from kafkaviz.pipeline.source_schema import PAYLOAD, Options
+from kafkaviz.pipeline.source_schema import ANY, PAYLOAD, Options
 from kafkaviz.pipeline.summary import SegmentRead, whole
 from kafkaviz.pipeline.transform import FACT_COLUMNS, facts_of_read, file_columns
 
-HELD_BACK_MS = 60_000  # max.block.ms: how long a producer may hold a record that it has stamped before it gets into a batch
 HOP_BYTES = 4096  # of batches this large on average the headers alone are read, one by one; of smaller ones everything
 SAMPLED = 16  # batches that the average is of
 LOG = logging.getLogger("kafkaviz")
@@ -123,7 +122,7 @@ class Reading:
             start = max(start, points.before_offset(offsets.least))
         if offsets.most < inf and start < stop:
             stop = min(stop, points.behind_offset(offsets.most))
-        if times_ms.least >= 0 and start < stop:
+        if times_ms.least >= 0 and late_ms != ANY and start < stop:
             start = max(start, points.before_time(times_ms.least))
         if times_ms.most < inf and isinstance(late_ms, int) and start < stop:
             stop = min(stop, points.behind_time(times_ms.most + late_ms))
@@ -160,7 +159,7 @@ class Reading:
     def _held_back_ms(self) -> float:
         """How much older than the first record of its batch a record may be."""
         late_ms = self._options.late_ms
-        return inf if late_ms == "any" else HELD_BACK_MS if late_ms is None else late_ms
+        return late_ms if isinstance(late_ms, int) else inf
 
     def _by_position(self, segment: Segment) -> np.ndarray:
         """All entries of the .index, where the column of slots is asked for."""

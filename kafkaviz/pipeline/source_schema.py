@@ -5,7 +5,7 @@ told by all segments of a partition together.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import pyarrow as pa
 
@@ -34,7 +34,10 @@ FORMATS: dict[str, pa.Schema] = {
     "kafka_offset_index": schema.OFFSET_ENTRIES,
     "kafka_time_index": schema.TIME_ENTRIES,
 }
-TASK_BYTES = 128 << 20
+TASK_BYTES, LEAST_TASK_BYTES = 128 << 20, 16 << 10
+ANY = "any"
+MOST = 2**63 - 1
+OF_SPARK = ("path", "paths")  # options that load() itself adds
 
 
 class BadOption(KafkavizError):
@@ -48,8 +51,8 @@ class Options:
     columns: names, separated by commas; all by default. topics: names or patterns with * and ?, separated by commas. payload: "true"
     adds key, value and headers to kafka_records. problems: "true" adds the column problem, and a row for each thing that could not be
     read; else it is left out, and said in the log of the worker. late_ms: how far a record may be older than one that stands before it;
-    not given, records come in any order, but one of a batch is at most a minute older than the batch's first; "any" takes nothing for
-    granted. task_bytes: of .log a task.
+    not given, records come in any order; "any" does not go by the .timeindex either. renamed: "true" also reads the directories that
+    Kafka has renamed: -delete, -stray, -future. task_bytes: of .log a task.
     """
 
     columns: tuple[str, ...] = ()
@@ -57,19 +60,27 @@ class Options:
     payload: bool = False
     problems: bool = False
     late_ms: int | str | None = None
+    renamed: bool = False
     task_bytes: int = TASK_BYTES
 
 
+NAMES = tuple(field.name for field in fields(Options))
+
+
 def options(given: Mapping[str, str]) -> Options:
-    """The options that were given; BadOption for a value that means nothing. Others, such as the path, are Spark's."""
+    """The options that were given; BadOption for one that there is not, or a value that means nothing."""
+    unknown = [name for name in given if name.lower() not in (*NAMES, *OF_SPARK)]
+    if unknown:
+        raise BadOption(f"there is no option {unknown[0]}; there are {', '.join(NAMES)}")
     late = given.get("late_ms")
     return Options(
         columns=_names(given.get("columns", "")),
         topics=_names(given.get("topics", "")),
         payload=_truth("payload", given.get("payload", "false")),
         problems=_truth("problems", given.get("problems", "false")),
-        late_ms=late if late in (None, "any") else _number("late_ms", late, 0),
-        task_bytes=_number("task_bytes", given.get("task_bytes", str(TASK_BYTES)), 1),
+        late_ms=late if late in (None, ANY) else _number("late_ms", late, 0),
+        renamed=_truth("renamed", given.get("renamed", "false")),
+        task_bytes=_number("task_bytes", given.get("task_bytes", str(TASK_BYTES)), LEAST_TASK_BYTES),
     )
 
 
@@ -79,7 +90,11 @@ def columns(name: str, chosen: Options) -> pa.Schema:
     by_name = {field.name: field for field in known}
     unknown = [column for column in chosen.columns if column not in by_name]
     if unknown:
-        raise BadOption(f"{name} has no column {unknown[0]}; it has {', '.join(by_name)}")
+        hint = ", and with option payload=true also key, value, headers" if name == "kafka_records" and not chosen.payload else ""
+        raise BadOption(f"{name} has no column {unknown[0]}; it has {', '.join(by_name)}{hint}")
+    twice = [column for column in chosen.columns if chosen.columns.count(column) > 1]
+    if twice:
+        raise BadOption(f"option columns names {twice[0]} twice")
     return pa.schema([by_name[column] for column in chosen.columns] or known)
 
 
@@ -98,6 +113,6 @@ def _number(option: str, text: str, least: int) -> int:
         number = int(text)
     except ValueError:
         number = least - 1
-    if number < least:
-        raise BadOption(f"option {option} is a whole number from {least} on, not {text}")
+    if not least <= number <= MOST:
+        raise BadOption(f"option {option} is a whole number from {least} to {MOST}, not {text}")
     return number

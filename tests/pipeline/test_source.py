@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pyspark.sql.datasource import EqualTo, GreaterThan, GreaterThanOrEqual, In, IsNotNull, LessThan, LessThanOrEqual
+from pyspark.sql.types import LongType, StringType, StructType
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.log.archive import opened
 from kafkaviz.log.broker import open_broker
+from kafkaviz.pipeline.source import RecordsSource, directories
 from kafkaviz.pipeline.source_schema import FORMATS, BadOption
 from tests.pipeline import whole_logs
 from tests.pipeline.plain_rows import tables
@@ -67,7 +69,7 @@ def test_rows_are_those_of_the_plain_reader(name, sample, request):
     expected = [{key: value for key, value in row.items() if key != "roll_reason"} for row in
                 tables(open_broker(directory), directory.name)[TABLES[name]]]
     for task_bytes in ("1000000000", "40000"):
-        assert read(name, directory, task_bytes=task_bytes).to_pylist() == expected
+        assert read(name, directory, task_bytes=task_bytes, renamed="true").to_pylist() == expected
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
@@ -97,10 +99,10 @@ def test_rows_of_every_recorded_broker(shared):
     for packed in [one for one in archives if ".expected." not in one.name]:
         directory = opened(packed)
         expected = tables(open_broker(directory), directory.name)["batches"]
-        assert read("kafka_batches", directory, task_bytes="200000").to_pylist() == expected, packed.name
+        assert read("kafka_batches", directory, task_bytes="200000", renamed="true").to_pylist() == expected, packed.name
         topics = ["mixed.*", "native.*", "v?.*", "weblogs", "clicks-*"]
         records = plain_records(directory, topics)
-        found = read("kafka_records", directory, topics=",".join(topics), task_bytes="200000", payload="true")
+        found = read("kafka_records", directory, topics=",".join(topics), task_bytes="200000", payload="true", renamed="true")
         assert [row["value"] for row in found.to_pylist()] == [one["value"] for one in records], packed.name
         seen += len(records)
     assert seen > 50_000
@@ -136,13 +138,14 @@ def test_an_offset_range_reads_a_fraction(big, task_bytes, monkeypatch):
 
 @pytest.mark.parametrize("task_bytes", ["1000000000", "4000000"])
 def test_a_time_range_reads_a_fraction(big, task_bytes, monkeypatch):
-    """A minute of 400: what comes before is skipped by the .timeindex, of what comes behind the headers alone are read."""
+    """A minute of 400: what comes before is skipped by the .timeindex; what comes behind, once it is said how late a record may be."""
     least, most = START_MS + 1000 * 10_000, START_MS + 1006 * 10_000
     range_ = [GreaterThanOrEqual(("timestamp_ms",), least), LessThan(("timestamp_ms",), most)]
     with counted(monkeypatch) as told:
-        rows = read("kafka_records", big, range_, task_bytes=task_bytes)
+        rows = read("kafka_records", big, range_, task_bytes=task_bytes, late_ms="60000")
     assert rows["offset"].to_pylist() == list(range(16_000, 16_096))
     assert told.bytes < 0.02 * size_of(big)
+    assert read("kafka_records", big, range_, task_bytes=task_bytes) == rows
     with counted(monkeypatch) as told:
         assert read("kafka_records", big, range_, task_bytes=task_bytes, late_ms="0").num_rows == 96
     assert told.bytes < 0.015 * size_of(big)
@@ -184,14 +187,96 @@ def test_no_late_record_is_missed(tmp_path, task_bytes):
 
 
 def test_late_ms_says_what_may_be_taken_for_granted(tmp_path):
-    """Nothing: a record two minutes older than its batch's first is found; by default such a batch is passed over."""
+    """A record two minutes older than its batch's first is found, but where it is said that there is none."""
     directory = whole_logs.broker(tmp_path / "made")
     batches = [whole_logs.batch(0, [START_MS]), whole_logs.batch(1, [START_MS + 200_000, START_MS + 80_000])]
     whole_logs.write(directory / "odd-0", batches)
     range_ = [LessThan(("timestamp_ms",), START_MS + 100_000)]
     assert read("kafka_records", directory, range_, late_ms="any")["offset"].to_pylist() == [0, 2]
-    assert read("kafka_records", directory, range_)["offset"].to_pylist() == [0]
+    assert read("kafka_records", directory, range_)["offset"].to_pylist() == [0, 2]
+    assert read("kafka_records", directory, range_, late_ms="60000")["offset"].to_pylist() == [0]
     assert read("kafka_records", directory, range_, late_ms="120000")["offset"].to_pylist() == [0, 2]
+
+
+def ranges_are_whole(directory: Path, topics: str, count: int) -> None:
+    """So many ranges of times give what all records give once they are filtered: their edges are times of records, and next to those."""
+    everything = read("kafka_records", directory, topics=topics, columns="topic,partition,offset,timestamp_ms").to_pylist()
+    random = np.random.default_rng(11)
+    for _ in range(count):
+        one, other = (everything[number]["timestamp_ms"] + int(random.integers(-1, 2)) for number in random.integers(0, len(everything), 2))
+        least, most = min(one, other), max(one, other) if random.random() < 0.5 else min(one, other) + 5
+        filters = [GreaterThanOrEqual(("timestamp_ms",), least), LessThanOrEqual(("timestamp_ms",), most)]
+        found = read("kafka_records", directory, filters, topics=topics, columns="topic,partition,offset,timestamp_ms").to_pylist()
+        wanted = [row for row in everything if least <= row["timestamp_ms"] <= most]
+        assert [row for row in found if least <= row["timestamp_ms"] <= most] == wanted
+
+
+def test_ranges_of_a_real_broker_are_whole(clean):
+    """A topic whose records are hours late, and one whose clock is a year ahead."""
+    ranges_are_whole(clean, "sensors-*", 12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "topics"), [
+    ("kafka-3.9.0-follower", "late-*,clicks*,orders"), ("kafka-4.3.1-killed", "clicks*,orders,sensors*"),
+    ("kafka-2.8.2-legacy", "mixed*,v?.late,v1.gzip,v0.none"),
+])  # fmt: skip
+def test_ranges_of_recorded_brokers_are_whole(shared, name, topics):
+    """Batches whose records are minutes older than their first among them, and records of every magic."""
+    ranges_are_whole(opened(shared / "data" / f"{name}.tar.gz"), topics, 12)
+
+
+def test_what_a_time_index_lacks_is_found_without_it(tmp_path):
+    """All entries are true, and the newest batch has none: Kafka misses it, and so does a range; any looks at every header."""
+    directory = whole_logs.broker(tmp_path / "made")
+    times_ms = [START_MS + 100_000, START_MS + 500_000, START_MS + 200_000]
+    stem = whole_logs.write(directory / "odd-0", [whole_logs.batch(number, [at], 5000) for number, at in enumerate(times_ms)])
+    entries = np.array([(times_ms[0], 0), (times_ms[2], 2)], time_index.ENTRY)
+    stem.with_suffix(".timeindex").write_bytes(time_index.build(entries))
+    range_ = [GreaterThanOrEqual(("timestamp_ms",), START_MS + 300_000)]
+    assert read("kafka_records", directory, range_)["offset"].to_pylist() == []
+    assert read("kafka_records", directory, range_, late_ms="any")["offset"].to_pylist() == [1]
+
+
+def test_a_renamed_directory_repeats_nothing(tmp_path):
+    """What Kafka is copying or deleting is read where it is asked for, or opened by itself."""
+    directory, odd = whole_logs.broker(tmp_path / "made"), "x-0." + "a" * 32 + "-future"
+    for name in ("x-0", odd):
+        whole_logs.write(directory / name, [whole_logs.batch(0, [START_MS])])
+    for name in FORMATS:
+        rows = read(name, directory).num_rows
+        assert read(name, directory, renamed="true").num_rows == 2 * rows
+        assert read(name, directory / odd).num_rows == rows
+    assert read("kafka_records", directory)["offset"].to_pylist() == [0]
+
+
+def test_indexes_are_left_out_by_their_names(tmp_path, monkeypatch):
+    """An entry's offset lies within 2^31 of its segment's base offset, whatever is written there."""
+    directory = whole_logs.broker(tmp_path / "made")
+    for first in (0, 1 << 33):
+        whole_logs.write(directory / "far-0", [whole_logs.batch(first + number, [START_MS + number], 5000) for number in range(3)], first)
+    with counted(monkeypatch) as told:
+        rows = read("kafka_offset_index", directory, [GreaterThan(("offset",), 1 << 33)])
+    assert set(rows["offset"].to_pylist()) == {(1 << 33) + 1, (1 << 33) + 2}
+    assert told.names - OWN == {f"{1 << 33:020d}.index"}
+
+
+def test_a_plan_of_many_segments_is_quick(tmp_path):
+    """The ends of a partition's segments are worked out once, not for each segment of it."""
+    from kafkaviz.pipeline import source_plan
+    from kafkaviz.pipeline.inventory import inventory
+    from kafkaviz.pipeline.pushed import Asked, Limits
+    from kafkaviz.pipeline.source_schema import Options
+
+    directory, worked_out = whole_logs.broker(tmp_path / "made"), []
+    for number in range(50):
+        whole_logs.write(directory / "many-0", [whole_logs.batch(number, [START_MS])], number)
+    found, ends = inventory([open_broker(directory)]), source_plan._ends
+    asked = Asked(numbers={"offset": Limits(40, 41)})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(source_plan, "_ends", lambda partition: worked_out.append(1) or ends(partition))
+        assert sum(map(len, source_plan.tasks("kafka_records", found, asked, True, Options()))) == 2
+    assert len(worked_out) == 1
 
 
 @pytest.mark.parametrize("lie", ["shifted", "keys up", "keys down", "reversed", "zeros", "gone", "random", "foreign"])
@@ -319,23 +404,47 @@ def test_many_small_segments_share_tasks(tmp_path):
     from kafkaviz.pipeline.inventory import inventory
     from kafkaviz.pipeline.pushed import Asked
     from kafkaviz.pipeline.source_plan import tasks
+    from kafkaviz.pipeline.source_schema import Options
 
     directory = whole_logs.broker(tmp_path / "made")
     for number in range(200):
         whole_logs.write(directory / "many-0", [whole_logs.batch(number, [START_MS])], number)
     found = inventory([open_broker(directory)])
-    assert len(tasks("kafka_batches", found, Asked(), True, 16 << 20)) == 4
-    assert len(tasks("kafka_segments", found, Asked(), False, 16 << 20)) == 1
+    assert len(tasks("kafka_batches", found, Asked(), True, Options(task_bytes=16 << 20))) == 4
+    assert len(tasks("kafka_segments", found, Asked(), False, Options(task_bytes=16 << 20))) == 1
     assert read("kafka_batches", directory)["base_offset"].to_pylist() == list(range(200))
 
 
-@pytest.mark.parametrize(
-    "given", [{"columns": "topic,nothing"}, {"payload": "maybe"}, {"late_ms": "-1"}, {"late_ms": "soon"}, {"task_bytes": "0"}]
-)
-def test_an_option_that_means_nothing_is_refused(big, given):
+@pytest.mark.parametrize(("given", "words"), [
+    ({"columns": "topic,nothing"}, "kafka_records has no column nothing; it has broker"),
+    ({"columns": "offset,key"}, "with option payload=true also key"),
+    ({"columns": "offset,topic,offset"}, "option columns names offset twice"),
+    ({"payload": "maybe"}, "option payload"),
+    ({"late_ms": "-1"}, "option late_ms"), ({"late_ms": "soon"}, "option late_ms"), ({"late_ms": "1" + 30 * "0"}, "option late_ms"),
+    ({"task_bytes": "1"}, "option task_bytes is a whole number from 16384"),
+    ({"topic": "orders"}, "there is no option topic; there are columns, topics"),
+])  # fmt: skip
+def test_an_option_that_means_nothing_is_refused(big, given, words):
     """In words that name it."""
-    with pytest.raises(BadOption, match=next(iter(given)) if "columns" not in given else "nothing; it has broker"):
-        read("kafka_batches", big, **given)
+    with pytest.raises(BadOption, match=words):
+        read("kafka_records", big, **given)
+
+
+def test_a_schema_of_ones_own_has_known_columns(big):
+    """Another name, or another type of a known one, is refused; a part of the columns is not."""
+    source = RecordsSource({"path": str(big)})
+    assert source.reader(StructType().add("offset", LongType()))
+    for name, kind in (("offset", StringType()), ("nothing", LongType())):
+        with pytest.raises(BadOption, match=f"no column {name} of type"):
+            source.reader(StructType().add(name, kind))
+
+
+def test_a_directory_may_be_named_by_a_uri(big):
+    """file: is a path of this machine, s3: is none."""
+    assert directories({"path": big.as_uri()}) == [str(big)]
+    assert directories({"path": f"file:{big}"}) == [str(big)]
+    with pytest.raises(CannotOpen, match="mount it"):
+        directories({"path": "s3://bucket/kafka"})
 
 
 def test_a_directory_that_is_none_is_refused(tmp_path):
