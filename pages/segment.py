@@ -64,7 +64,8 @@ def head(place: Place, partition: Partition, anatomy: Anatomy) -> None:
 
 def facts(place: Place, partition: Partition, anatomy: Anatomy) -> FactGroups:
     """The three files in figures."""
-    return segment_facts.facts(anatomy, anatomies.roll_reason(place.listed, partition, anatomy.segment), partition.state)
+    why, kept = anatomies.roll_reason(place.listed, partition, anatomy.segment), anatomies.kept(place.listed, partition, anatomy)
+    return segment_facts.facts(anatomy, why, partition.state, kept)
 
 
 @st.fragment

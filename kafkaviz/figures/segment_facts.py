@@ -8,7 +8,10 @@ from kafkaviz import units
 from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.analyse.infer import interval_bounds
 from kafkaviz.analyse.links import NONE
-from kafkaviz.figures.segment_words import closing
+from kafkaviz.analyse.retention import Kept, LogRetention
+from kafkaviz.figures import retention_words
+from kafkaviz.figures.finding_words import capital, ended
+from kafkaviz.figures.segment_words import closing, sentences
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import is_log_append_time
 from kafkaviz.words import counted, say
@@ -31,10 +34,15 @@ class Fact(NamedTuple):
 FactGroups = list[tuple[str, str, list[Fact]]]  # a colour of ui/tokens.css, a file, and its facts
 
 
-def facts(anatomy: Anatomy, roll_reason: str | None, partition_state: str = "current") -> FactGroups:
-    """The facts of the three files. roll_reason: of a closed segment, as analyse.infer has it; partition_state: of its directory."""
+def facts(
+    anatomy: Anatomy, roll_reason: str | None, partition_state: str = "current", kept: tuple[LogRetention, Kept] | None = None
+) -> FactGroups:
+    """The facts of the three files.
+
+    roll_reason: of a closed segment, as analyse.infer has it; partition_state: of its directory; kept: as analyse.kept has it.
+    """
     return [
-        ("log", ".log", _log(anatomy, roll_reason, partition_state)),
+        ("log", ".log", [*_log(anatomy, roll_reason, partition_state), *_kept(*kept or ())]),
         ("offset", ".index", _index(anatomy)),
         ("time", ".timeindex", _times(anatomy)),
     ]
@@ -97,6 +105,17 @@ def _state(anatomy: Anatomy, roll_reason: str | None, partition_state: str) -> F
     if roll_reason is None:
         return Fact(say("segment.rolled_by"), units.MISSING, hover=say("segment.rolled_unknown"))
     return Fact(say("segment.rolled_by"), say(f"segment.roll_{roll_reason}"), say("segment.inferred"), say("segment.inferred_from"))
+
+
+def _kept(log: LogRetention | None = None, one: Kept | None = None) -> list[Fact]:
+    """Until when retention keeps the segment; on hover by which rule and settings."""
+    if log is None:
+        return []
+    until_ms = one.gone_ms if one.until_ms is None or one.gone_ms is not None else one.until_ms
+    more = say("segment.kept_more", size=units.size(one.more_bytes)) if one.state == "bytes" else units.MISSING
+    shown = {"unlimited": say("retention.no_limit")}.get(one.state, more) if until_ms is None else retention_words.when(until_ms)
+    rule = ended(capital(retention_words.reason(log, one)))
+    return [Fact(say("segment.kept_until"), shown, hover=sentences(rule, ended(retention_words.basis(log))))]
 
 
 def _index(anatomy: Anatomy) -> list[Fact]:

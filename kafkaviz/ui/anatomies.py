@@ -7,12 +7,16 @@ from dataclasses import replace
 
 import streamlit as st
 
-from kafkaviz.analyse import anatomy, rolled
+from kafkaviz.analyse import anatomy, health, rolled
+from kafkaviz.analyse import kept as analyse_kept
 from kafkaviz.analyse.anatomy import Anatomy
+from kafkaviz.analyse.health import Plan
 from kafkaviz.analyse.pin import Asked
-from kafkaviz.errors import CannotOpen
+from kafkaviz.analyse.retention import Kept, LogRetention
+from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures import segment_ruler
 from kafkaviz.log import file
+from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
@@ -65,6 +69,24 @@ def message(anatomy: Anatomy, asked: Asked, shade: str, centre_row: int | None, 
 def _message(_anatomy: Anatomy, key: str, spoken: str, asked: tuple, shade: str, centre_row: int | None, address: str) -> bytes:
     shown = segment_ruler.view(_anatomy, Asked(*asked), shade, centre_row)
     return segment_ruler.message(shown, key, json.loads(address))
+
+
+def kept(here: Listed, partition: Partition, anatomy: Anatomy) -> tuple[LogRetention, Kept] | None:
+    """Until when retention keeps a segment, and its log; None of one that no limit concerns, and where that cannot be told."""
+    return _kept(partition, anatomy, here.broker, f"{here.key} {partition.directory!r}", here.key, key(anatomy.segment))
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _kept(_partition: Partition, _anatomy: Anatomy, _broker: Broker, directory: str, listing: str, key: str) -> tuple | None:
+    try:
+        return analyse_kept.kept(_plan(listing, _broker), _partition, _anatomy)
+    except KafkavizError:
+        return None
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _plan(listing: str, _broker: Broker) -> Plan:
+    return health.plan(_broker)
 
 
 def roll_reason(here: Listed, partition: Partition, segment: Segment) -> str | None:

@@ -1,8 +1,12 @@
 """The facts beside the ruler, as text: of sound segments, damaged ones, and those without a file."""
 
+from dataclasses import replace
+
 import pytest
 
-from kafkaviz.analyse import anatomy
+from kafkaviz import units
+from kafkaviz.analyse import anatomy, health
+from kafkaviz.analyse.kept import kept
 from kafkaviz.figures import segment_facts
 from kafkaviz.figures.segment_facts import Fact
 from kafkaviz.log.broker import open_broker
@@ -136,3 +140,17 @@ def test_large_files_are_told_in_larger_units():
     entries = made.offset_entries([(row, row * 5000) for row in range(1, 200_001)])
     facts = said(rows(made.anatomy(made.batches([100]), entries, None))[".index"])
     assert facts["Entries"] == "200 000 = 1.53 MiB, no slack" and facts["Leads astray"] == "200 000 slots"
+
+
+def test_until_when_a_segment_is_kept(clean):
+    """By the settings of its topic, and by which rule on hover; without a limit there is nothing to wait for."""
+    planned = health.plan(open_broker(clean))
+    partition = planned.broker.partition("payments-0")
+    whole = anatomy.read(partition.segment(7975))
+    told = kept(planned, partition, whole)
+    fact = segment_facts.facts(whole, None, "current", told)[0][2][-1]
+    assert (fact.label, fact.value) == ("Kept until", units.moment(told[1].gone_ms, fraction=False))
+    assert fact.hover.startswith("Until 2026-11-28 ") and "retention.ms 7 d" in fact.hover and fact.hover.endswith(".")
+    for state, words in (("unlimited", "no limit"), ("compacted", "–"), ("bytes", "1 KiB more")):
+        one = replace(told[1], state=state, until_ms=None, gone_ms=None, more_bytes=1024)
+        assert segment_facts.facts(whole, None, "current", (told[0], one))[0][2][-1].value == words

@@ -21,8 +21,8 @@ LARGEST_BYTES = 3000  # of a batch: a larger one says the same
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 OF_KAFKA = re.compile(r"[A-Za-z0-9_]+")  # a field of Kafka's, or a name out of a small text file
 KAFKAS = (  # words of its own: what its dump prints, and what its exceptions say
-    "endTxnMarker: ", "controlType: ", "LeaderChange: ", "Snapshot", "KRaft", "Cannot invoke", "Invalid ", "Varint is too long", "Varlong is",
-    "Error reading",
+    "endTxnMarker: ", "controlType: ", "LeaderChange: ", "Snapshot", "KRaft", "Cannot invoke", "Invalid ", "Varint is", "Varlong is",
+    "Error reading", "non-nullable field",
 )  # fmt: skip
 
 

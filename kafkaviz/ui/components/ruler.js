@@ -444,9 +444,9 @@ function detail(m) {
   const el = m.$('dt'), w = widthOf(el), lit = chain(m, m.hover ?? m.pin);
   const g = S('svg', { height: HEIGHT, viewBox: `0 0 ${w} ${HEIGHT}`, role: 'img', 'aria-label': m.data.title }, patterns());
   g.append(S('clipPath', { id: 'cp' }, S('rect', { x: LEFT - 1, y: 0, width: w - LEFT + 1, height: HEIGHT })));
-  names(m, g);
   const k = S('g', { 'clip-path': 'url(#cp)', class: 'dim' }), stations = stationsIn(m), room = (w - LEFT) / (stations.length || 1);
   m.layout = { w, x: scale(...m.window, LEFT, w), stations, room, cw: Math.min(150, room - 8) };
+  names(m, g);
   lanes(m, k);
   if (m.layout.cw < 10) bands(m, k, lit); else stations.forEach((s, i) => s.after ? after(m, k, i) : slots(m, k, s, i, lit));
   batches(m, k, lit);
@@ -465,6 +465,14 @@ function names(m, g) {
     const style = `font-size:12.5px;font-weight:600;fill:${V(colour + '-text')}`;
     g.append(S('text', { x: 0, y: y + h / 2 + 4, class: 'mono', style }, name), S('text', { x: 0, y: y + h / 2 + 18, class: 'axt' }, m.data.words[note]));
   }
+  g.append(S('text', { x: 0, y: TIME.y + TIME.h / 2 + 32, class: 'axt day' }, inCommon(m)));
+}
+
+// The day of the times in this window, and what there was no room for in the slots; of times that differ in it, nothing.
+function inCommon(m) {
+  const { stations, cw } = m.layout, times = stations.filter(s => s.time && dated(s.time.ts)).map(s => iso(s.time.ts)), end = -13 + left(cw - 6);
+  const [first] = times, common = times.length && times.every(t => t.slice(0, end) === first.slice(0, end));
+  return !common ? '' : cw < 10 ? first.slice(0, -14) : `${first.slice(0, -14)} ${first.slice(-13, end)}`.trim();
 }
 
 // The places in the two upper lanes, of equal width and in the order of the log: an entry and its time, a time alone, and what follows.
@@ -522,8 +530,8 @@ function cut(m, X, lane, cw, { slots, cut_bytes }) {
 
 const label = (x, y, words) => S('text', { x: x + 2, y, class: 'axt', style: 'font-size:11px' }, words);
 const middled = (X, y, style, words) => S('text', { x: X, y, 'text-anchor': 'middle', class: 'mono', style }, words);
-const twoLines = (X, y, upper, lower, colour) => [
-  middled(X, y + 14, `font-size:12px;font-weight:600;fill:${V('ink')}`, upper), middled(X, y + 28, `font-size:11px;fill:${V(colour + '-text')}`, lower)];
+const twoLines = (X, y, upper, lower, colour, px = 12) => [
+  middled(X, y + 14, `font-size:${px}px;font-weight:600;fill:${V('ink')}`, upper), middled(X, y + 28, `font-size:11px;fill:${V(colour + '-text')}`, lower)];
 // 6.7 px a character of the code face, 5.7 of the other.
 const fits = (cw, ...texts) => Math.max(...texts.map(t => t.length)) * 6.7 + 6 <= cw;
 const reads = (cw, words) => wide(words) + 4 <= cw;
@@ -555,7 +563,7 @@ function timeSlot(m, k, X, t, e, on) {
   if (!e) pointer(m, k, X, TIME.y + TIME.h, t.pos, on, colour, '3 3', m.data.lanes.index.missing ? null : INDEX.y + INDEX.h);
   const hexagon = `M${X - cw / 2} ${TIME.y + h}l${d} ${-h}h${cw - 2 * d}l${d} ${h}l${-d} ${h}h${-(cw - 2 * d)}z`;
   const shape = S('path', { d: hexagon, fill: V(colour + '-soft'), ...ring(on, !t.true, colour) });
-  const words = fits(cw, ...texts) ? twoLines(X, TIME.y, ...texts, colour) : null;
+  const words = fits(cw, ...texts) ? twoLines(X, TIME.y, ...texts, colour, cw < 96 ? 11.5 : 12) : null;
   k.append(S('g', { class: on ? 'it on' : 'it' }, shape, words, named(m, t.slot, X - cw / 2, TIME.y - 5)));
 }
 
@@ -748,8 +756,10 @@ function tickStep(least) {
 const FAR_MS = 8640000000000000n; // as far as a Date goes
 const dated = ts => ts !== -1n && ts <= FAR_MS && ts >= -FAR_MS;
 const iso = ts => new Date(num(ts)).toISOString();
-// The time of day; where it has less room than 12 characters of 7.2 px, the hours and then the minutes go: neighbours differ in what is left.
-const when = (ts, room = Infinity) => dated(ts) ? iso(ts).slice(-13, -1).slice(room > 86 ? 0 : room > 64 ? 3 : 6) : ts === -1n ? '–' : `${grp(ts)} ms`;
+// The time of day; where it has less room than 12 characters of 7.2 px, the hours and then the minutes go: neighbours differ in what is left,
+// and what they have in common stands beside the lane.
+const left = room => room > 84 ? 0 : room > 64 ? 3 : 6;
+const when = (ts, room = Infinity) => dated(ts) ? iso(ts).slice(-13, -1).slice(left(room)) : ts === -1n ? '–' : `${grp(ts)} ms`;
 const moment = ts => dated(ts) ? `${iso(ts).slice(0, -14)} ${when(ts)}` : when(ts);
 const range = (m, b) => b.first >= 0n ? `${grp(b.first)}–${grp(b.last)}` : fill(m.data.words.up_to, { last: grp(b.last) });
 
