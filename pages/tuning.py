@@ -348,9 +348,8 @@ def both_curves(shown: Shown) -> None:
 def curve_view(shown: Shown) -> tuning_curve.TuningCurveView:
     """What both figures draw."""
     measured, every = shown.case.measured, shown.answer.every
-    today = shown.today.interval_bytes
     return tuning_curve.view(
-        every, today, shown.chosen, measured.log_bytes, measured.parts.least_batch_bytes, shown.budgets, shown.costs
+        every, shown.today, shown.chosen, measured.log_bytes, measured.parts.least_batch_bytes, shown.budgets, shown.costs
     )  # fmt: skip
 
 

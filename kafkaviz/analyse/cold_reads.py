@@ -31,6 +31,11 @@ class ColdReads:
         """Both together, of the same intervals."""
         return ColdReads(self.intervals, tuple(sweep.added(*pair) for pair in zip(self.counts, other.counts, strict=True)))
 
+    def only(self, interval_bytes: int) -> "ColdReads":
+        """Those of one interval."""
+        place = int(np.flatnonzero(self.intervals == interval_bytes)[0])
+        return ColdReads(self.intervals[place : place + 1], self.counts[place : place + 1])
+
     @property
     def mean(self) -> np.ndarray:
         """(k,), NaN of no lookup."""
@@ -48,26 +53,52 @@ def cold_reads(
     """Of one segment's batches (format.batch.BATCH). by_base_offset: the scan of 4.1, which takes 17 bytes of a header and not 61."""
     sizes = np.ascontiguousarray(batches["size_bytes"], np.int64)
     positions, single = np.cumsum(sizes) - sizes, batches["base_offset"] == batches["last_offset"]
-    header, most = (MAGIC_END if by_base_offset else HEADER_BYTES), max(1, read_ahead_bytes // PAGE_BYTES)
-    found = [_reads(positions, single, int(interval), header, most) for interval in intervals]
+    how = _how(by_base_offset, read_ahead_bytes)
+    found = [_reads(positions, _starts(positions, single, int(interval)), *how) for interval in intervals]
     return ColdReads(np.asarray(intervals, np.int64), tuple(np.bincount(reads) for reads in found))
 
 
+def of_starts(
+    batches: np.ndarray, starts: np.ndarray, intervals: np.ndarray, by_base_offset: bool, read_ahead_bytes: int = READ_AHEAD_BYTES
+) -> ColdReads:
+    """The same where it is known at which row each batch's scan starts; intervals: of one, whose index that is."""
+    positions = np.ascontiguousarray(batches["position"], np.int64)
+    reads = _reads(positions, np.ascontiguousarray(starts, np.int64), *_how(by_base_offset, read_ahead_bytes))
+    return ColdReads(intervals, (np.bincount(reads),))
+
+
+def _how(by_base_offset: bool, read_ahead_bytes: int) -> tuple[int, int]:
+    """(bytes of a header that are read, the most pages that are read ahead)."""
+    return (MAGIC_END if by_base_offset else HEADER_BYTES), max(1, read_ahead_bytes // PAGE_BYTES)
+
+
 @njit(cache=True)
-def _reads(positions, single, interval, header_bytes, most_pages):
-    """Of each batch how many device reads a lookup of its base offset takes."""
-    reads = np.empty(len(positions), np.int64)
+def _starts(positions, single, interval):
+    """Of each batch the row that a lookup of its base offset starts at, where each batch may get an entry."""
+    starts = np.empty(len(positions), np.int64)
     start = 0
-    last_page, loaded_end, window, count = -2, -1, 1, 0  # pages; of the scan from the usable entry on
     for row in range(len(positions)):
-        last_page, loaded_end, window, count = _touched(positions[row], header_bytes, most_pages, last_page, loaded_end, window, count)
         is_indexed = positions[row] - positions[start] > interval
-        reads[row] = count
+        starts[row] = row if is_indexed and single[row] else start
         if is_indexed:
             start = row
-            last_page, loaded_end, window, count = _touched(positions[row], header_bytes, most_pages, -2, -1, 1, 0)
-            if single[row]:
-                reads[row] = count
+    return starts
+
+
+@njit(cache=True)
+def _reads(positions, starts, header_bytes, most_pages):
+    """Of each batch how many device reads a lookup of its base offset takes."""
+    reads = np.empty(len(positions), np.int64)
+    start, at = 0, 0  # of the scan that goes on: its first row, and the row it has not read yet
+    last_page, loaded_end, window, count = -2, -1, 1, 0  # pages
+    for row in range(len(positions)):
+        if starts[row] != start:
+            start = at = starts[row]
+            last_page, loaded_end, window, count = -2, -1, 1, 0
+        while at <= row:
+            last_page, loaded_end, window, count = _touched(positions[at], header_bytes, most_pages, last_page, loaded_end, window, count)
+            at += 1
+        reads[row] = count
     return reads
 
 

@@ -128,6 +128,15 @@ class SweepParts:
         """How many targets take how many headers at one interval, by their number from 0."""
         return self.headers[self.starts[place] : self.starts[place + 1]]
 
+    def only(self, interval_bytes: int) -> "SweepParts":
+        """The sums of one interval; KeyError for one that was not swept."""
+        place = self.at(interval_bytes)
+        one, counts = slice(place, place + 1), self.headers_at(place)
+        return replace(
+            self, intervals=self.intervals[one], entries=self.entries[one], time_entries=self.time_entries[one],
+            skipped_bytes=self.skipped_bytes[one], headers=counts, starts=np.array([0, len(counts)]),
+        )  # fmt: skip
+
 
 def sweep(
     batches: np.ndarray | Sequence[np.ndarray], intervals: Iterable[int] = INTERVALS, *, targets: str = BASE,
@@ -401,6 +410,16 @@ def _at_every(targets: np.ndarray, base: np.ndarray, last: np.ndarray, looks_on:
     targets["far"] = np.where(looks_on, spanned - 1, 0)
     targets["near"] = spanned - targets["far"]
     targets["far_last"], targets["near_last"] = looks_on, ~looks_on
+
+
+def every_offset(batches: np.ndarray, by_base_offset: bool) -> np.ndarray:
+    """The targets of one segment's batches (format.batch.BATCH) where every offset is looked up: near, far, near_last, far_last of each."""
+    base, last = (batches[name].astype(np.int64) for name in ("base_offset", "last_offset"))
+    looks_on = (base != last) & by_base_offset
+    looks_on[-1:] = False
+    targets = np.zeros(len(batches), _TARGETS)
+    _at_every(targets, base, last, looks_on)
+    return targets
 
 
 # ---- counts

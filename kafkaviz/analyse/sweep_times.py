@@ -36,8 +36,7 @@ def _of_segment(batches: np.ndarray, intervals: np.ndarray) -> SweepParts:
     sizes = np.ascontiguousarray(batches["size_bytes"], np.int64)
     largest = np.ascontiguousarray(batches["max_timestamp_ms"], np.int64)
     newest = np.maximum.accumulate(largest)
-    targets = batches["base_timestamp_ms"][~has_delete_horizon(batches)]
-    targets = np.ascontiguousarray(targets[(targets >= 0) & (targets <= newest[-1])], np.int64)
+    targets = targets_of(batches)
     owners = np.searchsorted(newest, newest)  # the batch that the largest timestamp so far came with
     answers = np.searchsorted(newest, targets)
     positions = np.cumsum(sizes) - sizes
@@ -48,6 +47,12 @@ def _of_segment(batches: np.ndarray, intervals: np.ndarray) -> SweepParts:
     skipped = np.array([(positions[answers] - positions[start]).sum() for start in starts], np.int64)
     headers = np.concatenate(counts).astype(np.int64)
     return replace(parts, skipped_bytes=skipped, headers=headers, starts=borders, targets=len(targets))
+
+
+def targets_of(batches: np.ndarray) -> np.ndarray:
+    """The timestamps that are looked up in one segment's batches."""
+    targets = batches["base_timestamp_ms"][~has_delete_horizon(batches)]
+    return np.ascontiguousarray(targets[(targets >= 0) & (targets <= batches["max_timestamp_ms"].max())], np.int64)
 
 
 @njit(cache=True)

@@ -14,10 +14,12 @@ from typing import Protocol
 
 import numpy as np
 
-from kafkaviz.analyse import limits, sweep
+from kafkaviz.analyse import held, limits, sweep
 from kafkaviz.analyse.cold_reads import ColdReads
 from kafkaviz.analyse.cost_model import HDD, MAX_MAP_COUNT, OBJECT_STORE, Costs, Range, footprint, implied_price_us
+from kafkaviz.analyse.held import Held
 from kafkaviz.analyse.sweep import SweepParts
+from kafkaviz.format import offset_index, time_index
 from kafkaviz.simulate.config import LogConfig
 
 SETTING, BROKER_SETTING = "index.interval.bytes", "log.index.interval.bytes"
@@ -70,25 +72,37 @@ class Block:
 class Measured:
     """What is exact of a log: the sweep, and what the model needs of its batches.
 
-    parts: lookups at each batch's base offset. cold: the device reads of the same. sizes: for each segment its batch sizes and whether
-    a batch is of one offset, from which ranges are drawn. batch_bytes: the mean; spread: the standard deviation over it.
-    bytes_per_s: by the largest timestamps; None where they do not tell. followers: the same batches on a follower that appends a whole
-    fetch at once, of today's interval and releases that index an append once.
+    parts: lookups at each batch's base offset. cold: the device reads of the same. every_offset, timestamps: lookups of other targets.
+    sizes: for each segment its batch sizes and whether a batch is of one offset, from which ranges are drawn. batch_bytes: the mean;
+    spread: the standard deviation over it. bytes_per_s: by the largest timestamps; None where they do not tell. followers: the same
+    batches on a follower that appends a whole fetch at once, of today's interval and releases that index an append once. held: the
+    indexes that are there; None of a workload, whose replay is all there is.
     """
 
     parts: SweepParts
     cold: ColdReads
+    every_offset: SweepParts
+    timestamps: SweepParts
     sizes: tuple[np.ndarray, ...] = field(repr=False, default=())
     batch_bytes: float = float("nan")
     spread: float = 0.0
     single_share: float = 0.0
     bytes_per_s: float | None = None
     followers: SweepParts | None = None
+    held: Held | None = None
 
     @property
     def log_bytes(self) -> int:
         """Of all segments."""
         return self.parts.log_bytes
+
+    def replayed(self, interval_bytes: int) -> Held:
+        """What the replay says of a swept interval."""
+        return held.replayed(self.parts, self.every_offset, self.timestamps, self.cold, interval_bytes)
+
+    def today(self, interval_bytes: int) -> Held:
+        """What lookups find today: the indexes that are there, else those that the replay of today's interval has."""
+        return self.held or self.replayed(interval_bytes)
 
 
 @dataclass(frozen=True)
@@ -123,6 +137,12 @@ class At:
     index_share: float
     cores: Range | None
     price_us: float  # of a mean lookup that a MB of index a GiB buys at this interval
+
+    @property
+    def time_entries(self) -> int:
+        """Of the time index; the row has those of the offset index, and the bytes of both."""
+        offset_bytes = int(self.row["entries"]) * offset_index.ENTRY.itemsize
+        return (int(self.row["index_bytes"]) - offset_bytes) // time_index.ENTRY.itemsize
 
 
 @dataclass(frozen=True)
@@ -182,20 +202,28 @@ class Recommendation:
 
 
 def at(measured: Measured, costs: Costs, interval_bytes: int, budgets: Budgets = Budgets()) -> At:
-    """A swept interval with its prices; KeyError for one that was not swept."""
+    """A swept interval with its prices, as the replay has it; KeyError for one that was not swept."""
     place = measured.parts.at(interval_bytes)
-    return _at(measured, costs, place, measured.parts.sweep()[place], budgets)
+    return _at(measured, costs, measured.parts.sweep()[place], measured.cold.counts[place], budgets)
+
+
+def today_at(measured: Measured, costs: Costs, interval_bytes: int, budgets: Budgets = Budgets()) -> At:
+    """Today's interval with the prices of lookups in the indexes that are there."""
+    found = measured.today(interval_bytes)
+    row = found.parts.sweep()[0]
+    row["interval_bytes"] = interval_bytes
+    return _at(measured, costs, row, found.cold.counts[0], budgets)
 
 
 def every(measured: Measured, costs: Costs, budgets: Budgets = Budgets()) -> tuple[At, ...]:
-    """Every swept interval with its prices, for curves."""
-    return tuple(_at(measured, costs, place, row, budgets) for place, row in enumerate(measured.parts.sweep()))
+    """Every swept interval with its prices, as the replay has it, for curves."""
+    pairs = zip(measured.parts.sweep(), measured.cold.counts, strict=True)
+    return tuple(_at(measured, costs, row, counts, budgets) for row, counts in pairs)
 
 
-def _at(measured: Measured, costs: Costs, place: int, row: np.void, budgets: Budgets) -> At:
+def _at(measured: Measured, costs: Costs, row: np.void, cold: np.ndarray, budgets: Budgets) -> At:
     mean, p99 = float(row["headers_mean"]), float(row["headers_p99"])
-    counts = measured.cold.counts[place]
-    reads_mean, reads_p99 = sweep.mean(counts), sweep.quantile(counts, 0.99)
+    reads_mean, reads_p99 = sweep.mean(cold), sweep.quantile(cold, 0.99)
     cores = None if budgets.fetches_per_s is None else costs.cores(mean, budgets.fetches_per_s)
     share = float(row["index_bytes"]) / measured.log_bytes if measured.log_bytes else float("nan")
     price = implied_price_us(int(row["interval_bytes"]), measured.batch_bytes, measured.spread, costs.header_us.typical)
@@ -222,14 +250,14 @@ def recommend(measured: Measured, today: Today, budgets: Budgets, costs: Costs) 
     if not measured.parts.batches:
         return None
     priced = {one.interval_bytes: one for one in every(measured, costs, budgets)}
-    now = priced[today.interval_bytes]
-    best, meets = _best(priced, measured, today, budgets, costs)
-    gain = gain_of(measured, costs, now, best, budgets)
-    changes, why = _worth(now, best, gain, measured, today, budgets)
-    proposed = best if changes else now
-    because = (*_facts(now, measured, today, budgets, costs), *why)
+    now, again = today_at(measured, costs, today.interval_bytes, budgets), priced[today.interval_bytes]
+    is_known = not (today.is_coarse or differs(measured))  # else what writes this index is not what is replayed
+    best, meets = _best(priced, measured, today, budgets, costs) if is_known else (again, not unmet(now, budgets))
+    gain = gain_of(measured, costs, again, best, budgets)
+    changes, why = _worth(again, best, gain, measured, today, budgets)
+    because = (*_facts(now, again, measured, today, budgets, costs), *why)
     return Recommendation(
-        Verdict.CHANGE if changes else Verdict.KEEP, proposed.interval_bytes, best.interval_bytes, because,
+        Verdict.CHANGE if changes else Verdict.KEEP, best.interval_bytes if changes else now.interval_bytes, best.interval_bytes, because,
         not_fixed(best if changes else now, measured, today, costs), gain, now, best, meets,
     )  # fmt: skip
 
@@ -274,8 +302,6 @@ def _worth(now: At, best: At, gain: Gain, measured: Measured, today: Today, budg
     """(whether the gain is surely worth a change, why or why not)."""
     if best.interval_bytes == now.interval_bytes:
         return False, ()
-    if today.is_coarse:
-        return False, ()  # what it would bring is not known: the appends are not those of the sweep, and a newer release mends it
     values = {"from": now.interval_bytes, "to": best.interval_bytes, "gain": gain}
     if gain.blocks < LEAST_BLOCKS:
         return False, (Reason("too-little-data", values | {"batches": measured.parts.batches}),)
@@ -298,7 +324,12 @@ def _worth(now: At, best: At, gain: Gain, measured: Measured, today: Today, budg
     return False, (Reason("smaller-too-little", values),)
 
 
-def _facts(now: At, measured: Measured, today: Today, budgets: Budgets, costs: Costs) -> tuple[Reason, ...]:
+def differs(measured: Measured) -> bool:
+    """Whether the indexes that are there are others than the replay of today's interval and some restarts would have written."""
+    return measured.held is not None and (measured.held.gaps.is_coarse or measured.held.gaps.is_dense)
+
+
+def _facts(now: At, again: At, measured: Measured, today: Today, budgets: Budgets, costs: Costs) -> tuple[Reason, ...]:
     """What holds of the log whatever is decided."""
     found = []
     least, all_indexed = measured.parts.least_batch_bytes, measured.parts.batches - measured.parts.segments
@@ -311,6 +342,8 @@ def _facts(now: At, measured: Measured, today: Today, budgets: Budgets, costs: C
         found.append(Reason("plateau", {"least_batch_bytes": least, "interval": now.interval_bytes}))
     missed = unmet(now, budgets)
     found.append(Reason("over-budget" if missed else "within-budget", {"at": now, "budgets": budgets, "missed": missed, "costs": costs}))
+    if measured.held is not None and (today.is_coarse or differs(measured)):
+        found.append(_on_disk(now, again, measured, today))
     if measured.followers is not None and not today.is_coarse:
         row = measured.followers.sweep()[measured.followers.at(today.interval_bytes)]
         values = {"append_bytes": sweep.FOLLOWER_APPEND_BYTES, "headers_mean": float(row["headers_mean"])}
@@ -320,6 +353,14 @@ def _facts(now: At, measured: Measured, today: Today, budgets: Budgets, costs: C
     for cause, most in upper_bounds(measured, today, costs).items():
         found.append(Reason(f"bound-{cause}", {"most_bytes": most, "interval": now.interval_bytes}))
     return tuple(found)
+
+
+def _on_disk(now: At, again: At, measured: Measured, today: Today) -> Reason:
+    """How the indexes that are there differ from the replay of today's interval."""
+    is_dense = not today.is_coarse and measured.held.gaps.is_dense
+    values = {"interval": now.interval_bytes, "entries": int(now.row["entries"]), "entries_replayed": int(again.row["entries"])}
+    headers = {"headers_p99": int(now.row["headers_p99"]), "headers_p99_replayed": int(again.row["headers_p99"])}
+    return Reason("denser" if is_dense else "on-disk" if today.is_coarse else "coarser", values | headers)
 
 
 def not_fixed(one: At, measured: Measured, today: Today, costs: Costs) -> tuple[Reason, ...]:
@@ -429,9 +470,10 @@ def tiered(now: At, other: At, measured: Measured, today: Today) -> dict[str, fl
 
 
 def footprint_at(measured: Measured, today: Today, interval_bytes: int, max_map_count: int = MAX_MAP_COUNT) -> dict[str, int]:
-    """Files, maps, memory and what is preallocated, with the indexes of a swept interval."""
-    place = measured.parts.at(interval_bytes)
-    found = footprint(measured.parts.segments, today.partitions, int(measured.parts.index_bytes[place]), today.config.segment_index_bytes)
+    """Files, maps, memory and what is preallocated, with the indexes of a swept interval; of today's with those that are there."""
+    is_today = interval_bytes == today.interval_bytes
+    parts = measured.today(interval_bytes).parts if is_today else measured.parts.only(interval_bytes)
+    found = footprint(measured.parts.segments, today.partitions, int(parts.index_bytes[0]), today.config.segment_index_bytes)
     return {
         "segments": found.segments, "files": found.files, "maps": found.maps, "maps_left": found.maps_left(max_map_count),
         "index_bytes": found.index_bytes, "preallocated_bytes": found.preallocated_bytes, "resident_bytes": found.resident_bytes,

@@ -5,17 +5,21 @@ A broker directory is told apart by topic, because settings are: each topic is a
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import add
 from pathlib import Path
 
 import numpy as np
 
 from kafkaviz import config_def, versions
-from kafkaviz.analyse import cold_reads, paths, rolled, sweep
+from kafkaviz.analyse import cold_reads, held, paths, rolled, sweep
 from kafkaviz.analyse.cold_reads import ColdReads
 from kafkaviz.analyse.cost_model import READ_AHEAD_BYTES
+from kafkaviz.analyse.held import Held
 from kafkaviz.analyse.infer import IntervalEvidence, inferred_limits, interval_evidence, roll_reasons
 from kafkaviz.analyse.infer.version import assumed_version
 from kafkaviz.analyse.restart import Log, stored
+from kafkaviz.analyse.sweep_times import sweep_times
 from kafkaviz.analyse.tuning import SETTING, Measured, Today
 from kafkaviz.config_def import Release, Value
 from kafkaviz.errors import CannotOpen, KafkavizError
@@ -41,6 +45,7 @@ from kafkaviz.simulate.writing.writer import Log as Writer
 KEPT_BATCHES = 8_000_000  # of a case, for its ranges; 5 bytes each
 FOLDED = 16  # segments, after which their counts are added up
 LOOKED_AT = 4  # segments from which an interval is inferred that no setting tells
+SUMMED = ("parts", "cold", "every_offset", "timestamps")  # of Measured
 PARTITION, TOPIC, BROKER, LOG, WORKLOAD = "partition", "topic", "broker", "log", "workload"
 
 Chunks = Callable[[], Iterable[Chunk]]
@@ -68,6 +73,17 @@ class Case:
         """The entries of both indexes that the sweep has at today's interval."""
         place = self.measured.parts.at(self.today.interval_bytes)
         return int(self.measured.parts.entries[place]), int(self.measured.parts.time_entries[place])
+
+    @property
+    def index_share(self) -> float:
+        """Of the log, as both indexes are today."""
+        now = self.measured.today(self.today.interval_bytes)
+        return int(now.parts.index_bytes[0]) / self.measured.log_bytes if self.measured.log_bytes else 0.0
+
+    def under(self, interval_bytes: int) -> Measured:
+        """Its measures beside others of that interval: its indexes as they are if they have it, else as the replay has them."""
+        is_own = self.today.interval_bytes == interval_bytes
+        return self.measured if is_own else replace(self.measured, held=self.measured.replayed(interval_bytes))
 
 
 @dataclass(frozen=True)
@@ -102,10 +118,12 @@ class Source:
         """All cases together: the one there is, or the sum over a broker's topics, as if all had the broker's interval."""
         if self.default is None:
             return self.cases[0]
-        measured = joined([case.measured for case in self.cases])
+        interval = int(self.default.value)
+        measured = joined([case.under(interval) for case in self.cases])
         partitions = sum(case.today.partitions for case in self.cases)
-        config = replace(self.cases[0].today.config, index_interval_bytes=int(self.default.value))
-        today = Today(int(self.default.value), self.default.source, config, partitions=partitions)
+        config = replace(self.cases[0].today.config, index_interval_bytes=interval)
+        is_coarse = any(case.today.is_coarse for case in self.cases if case.today.interval_bytes == interval)
+        today = Today(interval, self.default.source, config, partitions=partitions, is_coarse=is_coarse)
         apparent, allocated = zip(*(case.index_files for case in self.cases), strict=True)
         return Case(self.name, today, measured, index_files=(sum(apparent), sum(allocated)))
 
@@ -212,20 +230,26 @@ def _case(
     limits = {key: value for key, value in _limits(logs).items() if known[key].origin == Origin.DEFAULT}
     values = {key: one.value for key, one in known.items()} | limits
     config = replace(log_config(values, settings.release), index_interval_bytes=interval)
-    gathering = Gathering({interval, *also}, search_profile(version).scan == BASE_OFFSET, read_ahead_bytes, of.per_append)
-    held: list[tuple[int, int]] | None = []
+    gathering = Gathering({interval, *also}, search_profile(version).scan == BASE_OFFSET, read_ahead_bytes, of.per_append, interval)
     for partition, segments in logs:
         for segment in segments:
             watch(f"{partition.directory}/{segment.name}.log")
-            gathering.add(segment.batches())
-            if held is not None:
-                is_whole = segment.index and segment.timeindex
-                held = [*held, (len(segment.offset_index), len(segment.time_index))] if is_whole else None
+            is_whole = segment.index and segment.timeindex
+            gathering.add(segment.batches(), indexes=(segment.offset_index, segment.time_index) if is_whole else None)
+    measured = gathering.measured()
     is_tiered = bool(values.get("remote.storage.enable"))
+    is_coarse |= of.per_append and measured.held is not None and measured.held.gaps.is_coarse
     today = Today(interval, source, config, topic, len(logs), is_tiered, is_coarse, inferred=tuple(sorted(limits)))
-    total = None if held is None else (sum(one for one, _ in held), sum(one for _, one in held))
     logs_again = tuple(_replayable(partition, of) for partition, _ in logs)
-    return Case(name, today, gathering.measured(), total, _index_files(logs), logs_again)
+    return Case(name, today, measured, _entries(logs), _index_files(logs), logs_again)
+
+
+def _entries(logs: Sequence[tuple[Partition, list[Segment]]]) -> tuple[int, int] | None:
+    """How many both indexes hold; None where a segment lacks one."""
+    segments = [one for _, own in logs for one in own]
+    if not all(one.index and one.timeindex for one in segments):
+        return None
+    return sum(len(one.offset_index) for one in segments), sum(len(one.time_index) for one in segments)
 
 
 def _index_files(logs: Sequence[tuple[Partition, list[Segment]]]) -> tuple[int, int]:
@@ -351,19 +375,28 @@ def segments_of(plan: Plan) -> Iterator[np.ndarray]:
 
 @dataclass
 class Gathering:
-    """Sums up segments, one after the other, into what the rule needs. also: intervals beside sweep.INTERVALS, today's among them."""
+    """Sums up segments, one after the other, into what the rule needs.
+
+    also: intervals beside sweep.INTERVALS, today's among them. held_bytes: today's, of logs that have indexes; None of a workload.
+    """
 
     also: Iterable[int]
     by_base_offset: bool
     read_ahead_bytes: int = READ_AHEAD_BYTES
     per_append: bool = False
+    held_bytes: int | None = None
     _found: list[Measured] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._intervals = np.unique([*sweep.INTERVALS, *self.also])
 
-    def add(self, batches: np.ndarray, appends: np.ndarray | None = None) -> None:
-        """One segment's batches (format.batch.BATCH). appends: the number of each one's append, where an append has one entry at most."""
+    def add(
+        self, batches: np.ndarray, appends: np.ndarray | None = None, indexes: tuple[np.ndarray, np.ndarray] | None = None
+    ) -> None:
+        """One segment's batches (format.batch.BATCH). appends: the number of each one's append, where an append has one entry at most.
+
+        indexes: the entries that it has on disk, log.segment.OFFSET_ENTRY and TIME_ENTRY; None where one is missing.
+        """
         if not len(batches):
             return
         sweeper = sweep.Sweeper(self._intervals, by_base_offset=self.by_base_offset)
@@ -379,13 +412,28 @@ class Gathering:
             how = {"by_base_offset": self.by_base_offset, "append_bytes": sweep.FOLLOWER_APPEND_BYTES}
             followers = sweep.parts(batches, self.also, **how)
         spread = float(size.std()) / mean
-        self._found.append(Measured(sweeper.end(), cold, (sweep.sizes(batches),), mean, spread, single, speed, followers))
+        parts = sweeper.end()
+        every = sweep.parts(batches, self._intervals, targets=sweep.EVERY, by_base_offset=self.by_base_offset)
+        times = sweep_times(batches, self._intervals)
+        found = Measured(parts, cold, every, times, (sweep.sizes(batches),), mean, spread, single, speed, followers)
+        self._found.append(replace(found, held=self._held(batches, indexes, found)))
         if len(self._found) == FOLDED:
             self._found = [joined(self._found)]  # the counts of a thousand segments would fill the memory
 
+    def _held(self, batches: np.ndarray, indexes: tuple[np.ndarray, np.ndarray] | None, found: Measured) -> Held | None:
+        """The indexes that are there; of a segment without one, or with one that recovery would make anew, the replay."""
+        if self.held_bytes is None:
+            return None
+        again = found.replayed(self.held_bytes)
+        told = indexes and held.held(batches, *indexes, again, self.by_base_offset, self.read_ahead_bytes)
+        return told or again
+
     def measured(self) -> Measured:
         """All segments so far."""
-        return joined(self._found) if self._found else Measured(sweep.none(self._intervals), _no_reads(self._intervals))
+        if self._found:
+            return joined(self._found)
+        none = sweep.none(self._intervals)
+        return Measured(none, _no_reads(self._intervals), none, none)
 
 
 def _no_reads(intervals: np.ndarray) -> ColdReads:
@@ -401,12 +449,13 @@ def _bytes_per_s(batches: np.ndarray) -> float | None:
 def joined(found: Sequence[Measured]) -> Measured:
     """Several as one: sums of what is exact, the moments of all batch sizes together, and the speed of all logs side by side."""
     found = [one for one in found if one.parts.batches] or found[:1]  # means of no batch are no number
-    parts, cold = found[0].parts, found[0].cold
-    for one in found[1:]:
-        parts, cold = parts + one.parts, cold + one.cold
+    if len(found) == 1:
+        return found[0]
+    parts, cold, every, times = (reduce(add, (getattr(one, name) for one in found)) for name in SUMMED)
     counts = np.array([one.parts.batches for one in found], float)
     if not counts.sum():
         return found[0]
+    indexes = reduce(add, (one.held for one in found)) if all(one.held for one in found) else None
     mean = float(np.average([one.batch_bytes for one in found], weights=counts))
     square = float(np.average([one.batch_bytes**2 * (1 + one.spread**2) for one in found], weights=counts))
     single = float(np.average([one.single_share for one in found], weights=counts))
@@ -416,7 +465,8 @@ def joined(found: Sequence[Measured]) -> Measured:
     followers = None
     if all(one.followers for one in found):
         followers = sum((one.followers for one in found[1:]), found[0].followers)
-    return Measured(parts, cold, _kept(found), mean, max(0.0, square / mean**2 - 1) ** 0.5, single, speed, followers)
+    spread = max(0.0, square / mean**2 - 1) ** 0.5
+    return Measured(parts, cold, every, times, _kept(found), mean, spread, single, speed, followers, indexes)
 
 
 def _kept(found: Sequence[Measured]) -> tuple[np.ndarray, ...]:

@@ -154,6 +154,17 @@ def _too_little_data(values: Mapping) -> str:
     return f"{values['batches']} batches are too few to tell a gain from chance: {values['to']} is what the budgets alone would choose"
 
 
+def _on_disk(values: Mapping) -> str:
+    there = f"the index on disk has {values['entries']} entries, and a lookup in it reads {values['headers_p99']} headers at p99"
+    again = f"{values['entries_replayed']} and {values['headers_p99_replayed']}"
+    return f"{there}; replayed batch by batch {values['interval']} has {again}"
+
+
+def _other_index(values: Mapping, how: str) -> str:
+    why = "another interval made it, or damage: what a change would bring is not known"
+    return f"{_on_disk(values)}. Its entries lie {how} than restarts explain: {why}"
+
+
 def _topics(values: Mapping) -> str:
     changing = values["changing"]
     if not changing:
@@ -169,6 +180,9 @@ _WORDS: dict[str, Callable[[Mapping], str]] = {
     "plateau": _plateau,
     "within-budget": _budget,
     "over-budget": _budget,
+    "on-disk": _on_disk,
+    "coarser": lambda values: _other_index(values, "farther apart"),
+    "denser": lambda values: _other_index(values, "closer together"),
     "coarse": lambda values: COARSE,
     "followers": _followers,
     "too-little-data": _too_little_data,

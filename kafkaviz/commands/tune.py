@@ -12,7 +12,7 @@ from kafkaviz.commands.printing.options import setting
 
 if TYPE_CHECKING:
     from kafkaviz.analyse.cost_model import Costs
-    from kafkaviz.analyse.tuning import Budgets, Recommendation
+    from kafkaviz.analyse.tuning import At, Budgets, Recommendation
     from kafkaviz.analyse.tuning_source import Case, Source
     from kafkaviz.analyse.what_if import WhatIf
 
@@ -21,8 +21,8 @@ UNITS_US = {"us": 1.0, "µs": 1.0, "ms": 1000.0, "s": 1e6}
 STORAGES = ("memory", "nvme", "ssd", "hdd", "cloud-volume", "object-store")
 EPILOG = """\
 PATH is a partition directory, a broker directory, BROKER/TOPIC, an archive of one, or a .log; WORKLOAD is a TOML file, or the name of one
-that comes along, such as heartbeat. Entries, bytes and headers are replayed from the batches and exact; microseconds are a model with
-ranges, of presets or of what kafkaviz calibrate measured here.
+that comes along, such as heartbeat. Today's entries and headers are those of the indexes on disk, other intervals are replayed from the
+batches, and both are exact; microseconds are a model with ranges, of presets or of what kafkaviz calibrate measured here.
 
 --budget says what is allowed: p99=50us, the lookup that one in a hundred exceeds, in the page cache (the default); cold-p99=5ms, the same
 with nothing of the .log in memory; cores=0.5, of processors, with --fetches; index=1%, of the log. p99=none allows any. A budget counts as
@@ -47,7 +47,8 @@ verdict, value, because, ...}, and metadata_left_out; problems, a list of {path,
 {segments, rolls, log_bytes, offset_entries, time_entries, index_bytes, maps, files}}. A range is {low, typical, high}; prices are
 mean_us, p99_us, cold_mean_us, cold_p99_us, cold_reads_mean, cold_reads_p99, index_share, cores and price_us, the µs of a mean lookup that
 1 MB of index a GiB of log buys at that interval. Values in reasons: interval, entries, of, is_default, least_batch_bytes, most_bytes,
-missed, from, to, least_us, append_bytes, changing, topics.
+missed, from, to, least_us, append_bytes, changing, topics; entries and headers_p99 of the index on disk, with entries_replayed and
+headers_p99_replayed, where it is another than the replay of its interval.
 
 Example: kafkaviz tune /var/lib/kafka/data/orders-0 --budget p99=25us"""
 
@@ -227,7 +228,8 @@ def _known(case: "Case", whole: "Recommendation", costs: "Costs") -> Iterator[st
         known = (f"{name} = {getattr(case.today.config, name.replace('.', '_'))}" for name in case.today.inferred)
         yield from _wrapped("inferred", f"{', '.join(known)}, from the rolls: no file tells")
     held = "" if case.held is None else f"; on disk there are {case.held[0]} and {case.held[1]}"
-    yield from _wrapped("sure", f"the replay of it has {case.replayed[0]} offset and {case.replayed[1]} time entries{held}")
+    other = ", and today's numbers are theirs" if case.held not in (None, case.replayed) else ""
+    yield from _wrapped("sure", f"the replay of it has {case.replayed[0]} offset and {case.replayed[1]} time entries{held}{other}")
     how = f"calibrated {costs.calibrated}" if costs.calibrated else "presets"
     half = ", half of what two reads a header take up to 4.0" if costs.is_modelled else ""
     yield from _wrapped("modelled", f"{costs.header_us.typical:.2g} µs a header ({costs.header_us.low:.2g} to {costs.header_us.high:.2g})"
@@ -241,17 +243,30 @@ def _known(case: "Case", whole: "Recommendation", costs: "Costs") -> Iterator[st
 def _table(case: "Case", whole: "Recommendation", costs: "Costs") -> Iterator[str]:
     """Today, what is considered, and round intervals around them."""
     from kafkaviz import units
-    from kafkaviz.analyse import tuning, tuning_words
+    from kafkaviz.analyse import tuning_words
 
     yield from ("", f"{'interval':>12}{'entries':>12}{'index':>12}{'of log':>9}{'headers':>10}{'p99':>7}{'max':>8}   p99 warm")
-    shown = {1 << power for power in range(10, 21, 2)} | {whole.today.interval_bytes, whole.considered, whole.value}
+    for one, mark in _rows(case, whole, costs):
+        row = one.row
+        index = f"{units.size(int(row['index_bytes'])):>12}{tuning_words.share(one.index_share):>9}"
+        headers = f"{row['headers_mean']:>10.1f}{row['headers_p99']:>7}{row['headers_max']:>8}"
+        words = f"   {tuning_words.us_range(one.p99_us)}{'  ' if mark else ''}{mark}"
+        yield f"{one.interval_bytes:>12}{row['entries']:>12}{index}{headers}{words}"
+
+
+def _rows(case: "Case", whole: "Recommendation", costs: "Costs") -> "Iterator[tuple[At, str]]":
+    """(an interval with its prices, a word that marks it): today's as its index is on disk, and where the replay is another, that too."""
+    from kafkaviz.analyse import tuning
+
+    now = whole.today
+    shown = {1 << power for power in range(10, 21, 2)} | {whole.considered}
     for one in tuning.every(case.measured, costs):
-        if one.interval_bytes in shown:
-            row, mark = one.row, "  today" if one.interval_bytes == whole.today.interval_bytes else ""
-            mark = mark or ("  considered" if one.interval_bytes == whole.considered else "")
-            index = f"{units.size(int(row['index_bytes'])):>12}{tuning_words.share(one.index_share):>9}"
-            headers = f"{row['headers_mean']:>10.1f}{row['headers_p99']:>7}{row['headers_max']:>8}"
-            yield f"{one.interval_bytes:>12}{row['entries']:>12}{index}{headers}   {tuning_words.us_range(one.p99_us)}{mark}"
+        if one.interval_bytes == now.interval_bytes:
+            yield now, "today"
+            if one.row != now.row:
+                yield one, "replayed"
+        elif one.interval_bytes in shown:
+            yield one, "considered" if one.interval_bytes == whole.considered else ""
 
 
 def _topics(source: "Source", answers: "Mapping[str, Recommendation | None]") -> Iterator[str]:

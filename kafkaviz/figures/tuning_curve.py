@@ -63,16 +63,15 @@ class TuningCurveView:
 
 def view(
     every: Sequence[At],
-    today_bytes: int,
+    now: At,
     considered_bytes: int,
     log_bytes: int,
     least_batch_bytes: int | None,
     budgets: Budgets,
     costs: Costs,
 ) -> TuningCurveView:
-    """every: each swept interval with its prices, today's and the considered one among them."""
-    by_interval = {one.interval_bytes: one for one in every}
-    now, other = by_interval[today_bytes], by_interval[considered_bytes]
+    """every: each swept interval with its prices, the considered one among them. now: today's, beside the curve where no replay is it."""
+    other = now if considered_bytes == now.interval_bytes else next(one for one in every if one.interval_bytes == considered_bytes)
     held = other if other is not now else next((one for one in every if one.interval_bytes >= ELSEWHERE), other)
     shown = [one for one in every if LEAST_X <= one.interval_bytes <= MOST_X]
     columns = {name: np.array([one.row[name] for one in shown]) for name in ("headers_mean", "headers_p50", "headers_p99", "index_bytes")}
@@ -118,11 +117,11 @@ def _bytes_title(now: At, held: At, log_bytes: int) -> str:
 
 
 def _told(one: At) -> str:
-    row, times = one.row, (int(one.row["index_bytes"]) - 8 * int(one.row["entries"])) // 12
+    row = one.row
     return "<br>".join((
         f"<b>{group(one.interval_bytes)} B</b>",
         say("curves.told_headers", headers=headers_words(row["headers_mean"]), p99=group(int(row["headers_p99"]))),
-        say("curves.told_entries", offsets=group(int(row["entries"])), times=group(times), size=size(int(row["index_bytes"]))),
+        say("curves.told_entries", offsets=group(int(row["entries"])), times=group(one.time_entries), size=size(int(row["index_bytes"]))),
         say("curves.told_time", mean=micros(one.mean_us.typical), p99=micros(one.p99_us.typical)),
     ))  # fmt: skip
 

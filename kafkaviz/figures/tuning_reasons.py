@@ -113,6 +113,15 @@ def _tiered(values: Mapping) -> str:
     return say("reasons.smaller-for-tiered", **cached, carried=share(values["carried_share_other"]))
 
 
+def _on_disk(values: Mapping) -> str:
+    names = "interval", "entries", "entries_replayed", "headers_p99", "headers_p99_replayed"
+    return say("reasons.on-disk", **{name: values[name] for name in names})
+
+
+def _other_index(key: str) -> Callable[[Mapping], str]:
+    return lambda values: say(key, there=_on_disk(values))
+
+
 def _topics(values: Mapping) -> str:
     changing = values["changing"]
     if not changing:
@@ -140,6 +149,9 @@ _WORDS: dict[str, Callable[[Mapping], str]] = {  # of the codes whose sentences 
     "plateau": _plateau,
     "within-budget": _budget,
     "over-budget": _budget,
+    "on-disk": _on_disk,
+    "coarser": _other_index("reasons.coarser"),
+    "denser": _other_index("reasons.denser"),
     "followers": _followers,
     "too-little-data": _too_little_data,
     "bound-tiered": _bound("reasons.bound-tiered"),

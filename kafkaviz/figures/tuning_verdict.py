@@ -13,6 +13,7 @@ from kafkaviz.units import group, share, size
 from kafkaviz.words import say
 
 BATCH_FIRST, KEEP, LOWER, RAISE = "batch first", "keep", "lower", "raise"
+OTHER_INDEX = ("on-disk", "coarser", "denser")  # than the replay of today's interval
 MARKS = {KEEP: "ok", BATCH_FIRST: "info", LOWER: "warning", RAISE: "info"}
 
 
@@ -98,6 +99,9 @@ def _keep(found: Recommendation, measured: Measured, budgets: Budgets) -> str:
 def _not_worth(found: Recommendation) -> str:
     """What another interval would bring, where that is too little or nothing."""
     now, other = found.today, found.considered
+    there = next((one for one in found.because if one.code in OTHER_INDEX), None)
+    if there:
+        return tuning_reasons.sentence(there)
     if _reason(found, "smaller-too-little"):
         saved = int(now.row["index_bytes"]) * (found.gain.index_share.typical / now.index_share if now.index_share else 0.0)
         part = share(max(found.gain.index_share.typical, 0.0), 1)

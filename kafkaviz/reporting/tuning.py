@@ -73,8 +73,8 @@ def _verdict(of: Tuned) -> Html:
 
 def _curves(of: Tuned) -> tuple[Drawing, ...]:
     whole, measured = of.whole, of.case.measured
-    intervals, least = (whole.today.interval_bytes, whole.considered), measured.parts.least_batch_bytes
-    shown = tuning_curve.view(of.every, *intervals, measured.log_bytes, least, of.budgets, of.costs)
+    least = measured.parts.least_batch_bytes
+    shown = tuning_curve.view(of.every, whole.today, whole.considered, measured.log_bytes, least, of.budgets, of.costs)
     draw = tuning_curve.headers_figure, tuning_curve.bytes_figure
     below = tuning_curve.below()
     return tuple(
@@ -101,7 +101,7 @@ def _intervals(of: Tuned) -> Html:
 def _topics(of: Tuned) -> Html:
     if len(of.source.cases) < 2:
         return Html("")
-    cases = sorted(of.source.cases, key=lambda one: (-_share(one), one.name))
+    cases = sorted(of.source.cases, key=lambda one: (-one.index_share, one.name))
     heads = ("Topic", "Log", "Batch, mean", "Interval", "Index, of the log", "Headers, mean", "p99 in page cache", "Answer")
     rows = (_topic(of, one) for one in cases[:TOPICS])
     more = f"{units.group(len(cases) - TOPICS)} more are not listed. " if len(cases) > TOPICS else ""
@@ -109,12 +109,6 @@ def _topics(of: Tuned) -> Html:
     foot = note(more + metadata) if more or metadata else ""
     head = tag("h3", f"Topic by topic, the densest index first{own_words(of)}")
     return join((head, table("Topics, the densest index first", heads, rows, "crrrrrrl"), foot))
-
-
-def _share(case: Case) -> float:
-    measured = case.measured
-    index_bytes = int(measured.parts.index_bytes[measured.parts.at(case.today.interval_bytes)])
-    return index_bytes / measured.log_bytes if measured.log_bytes else 0.0
 
 
 def _topic(of: Tuned, case: Case) -> tuple:
@@ -136,7 +130,7 @@ def _compared(of: Tuned) -> Html:
     if now.interval_bytes == other.interval_bytes:
         return Html("")
     measured, names = of.case.measured, [units.size(one.interval_bytes) for one in (now, other)]
-    times = tuple(int(measured.parts.time_entries[measured.parts.at(one.interval_bytes)]) for one in (now, other))
+    times = now.time_entries, other.time_entries
     config = of.case.today.config
     ends = tuple(limit_map.first_limit(measured, config, one.interval_bytes, config.segment_index_bytes) for one in (now, other))
     rows = [

@@ -63,6 +63,8 @@ class Shown:
     @property
     def considered(self) -> At:
         """The interval that is held against it."""
+        if self.chosen == self.today.interval_bytes:
+            return self.today
         return next(one for one in self.answer.every if one.interval_bytes == self.chosen)
 
     @property
@@ -168,7 +170,7 @@ def called(shown: Shown) -> str:
 def compared_rows(shown: Shown) -> list[before_after.Row]:
     """Values side by side."""
     now, other, measured = shown.today, shown.considered, shown.case.measured
-    times = tuple(int(measured.parts.time_entries[measured.parts.at(one.interval_bytes)]) for one in (now, other))
+    times = now.time_entries, other.time_entries
     room = shown.config.segment_index_bytes
     ends = tuple(limit_map.first_limit(measured, shown.config, one.interval_bytes, room) for one in (now, other))
     return before_after.rows(now, other, shown.costs, shown.budgets, times, ends)
@@ -206,7 +208,7 @@ def commands(shown: Shown, changed: dict[str, int], words: str, name: str = "int
 
 def topics(shown: Shown) -> None:
     """Every topic with its own answer, the densest index first; a click opens it."""
-    each, cases = shown.answer.each, sorted(shown.source.cases, key=lambda one: -index_share(one))
+    each, cases = shown.answer.each, sorted(shown.source.cases, key=lambda one: -one.index_share)
     changing = sum(one is not None and one.verdict == tuning.Verdict.CHANGE for one in each.values())
     aside = "none would gain by another interval" if not changing else f"{changing} of {len(cases)} would gain by an interval of their own"
     parts.heading("Topic by topic, the densest index first", aside)
@@ -244,13 +246,6 @@ def topics(shown: Shown) -> None:
         if shown.source.metadata_left_out:
             st.html('<span class="kv-sm kv-fnt">__cluster_metadata is left as it is: its small batches need their index.</span>')
     left_out(shown)
-
-
-def index_share(case: Case) -> float:
-    """Of the log, at today's interval."""
-    measured = case.measured
-    index_bytes = int(measured.parts.index_bytes[measured.parts.at(case.today.interval_bytes)])
-    return index_bytes / measured.log_bytes if measured.log_bytes else 0.0
 
 
 def topic_row(shown: Shown, case: Case, one: Recommendation | None) -> str:

@@ -36,7 +36,8 @@ def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, se
 def curve(of, today: int = 4096, considered: int = 16_384, budgets: Budgets = USUAL, costs=OLD):
     """The view of both curves."""
     every = tuning.every(of, costs, budgets)
-    return tuning_curve.view(every, today, considered, of.log_bytes, of.parts.least_batch_bytes, budgets, costs)
+    now = tuning.today_at(of, costs, today, budgets)
+    return tuning_curve.view(every, now, considered, of.log_bytes, of.parts.least_batch_bytes, budgets, costs)
 
 
 def trace(figure, name: str):

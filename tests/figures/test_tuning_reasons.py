@@ -30,12 +30,14 @@ def gained(*, p99_us: Range = LESS, mean_us: Range = LESS, share: Range = SHRINK
     return {"from": 4096, "to": 2048, "gain": Gain(p99_us, mean_us, share, cores, 40), "least_us": 5.0}
 
 
+OTHER = ("on-disk", "coarser", "denser")
 EVERY = [
     *(("every-batch-indexed", {"interval": 4096, "is_default": one}) for one in (True, False)),
     *(("most-batches-indexed", {"interval": 4096, "entries": 9, "of": 10, "is_default": one}) for one in (True, False)),
     ("plateau", {"least_batch_bytes": 78}),
     *(("within-budget", budget((), one)) for one in (50.0, None)),
     ("over-budget", budget(("p99", "cold-p99", "cores", "index"), 5.0)),
+    *((one, {"interval": 512, "entries": 82, "entries_replayed": 405, "headers_p99": 245, "headers_p99_replayed": 4}) for one in OTHER),
     ("coarse", {"append_bytes": 1 << 20}),
     ("followers", {"append_bytes": 1 << 20, "headers_mean": 407.1, "headers_p99": 893}),
     ("too-little-data", {"batches": 12, "to": 2048}),
