@@ -1,10 +1,8 @@
 """Lookup: follow one offset or one timestamp through the indexes to its record, step by step."""
 
-import csv
-import io
 import json
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import streamlit as st
 
@@ -12,7 +10,6 @@ from kafkaviz import units, versions
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.figures import lookup_lanes, probe_histogram, stepper
 from kafkaviz.figures import why_offset as why_figure
-from kafkaviz.figures.lookup_words import count
 from kafkaviz.figures.stepper import Made
 from kafkaviz.search.bounds import ISOLATIONS, READ_UNCOMMITTED
 from kafkaviz.search.by_time import NAMES
@@ -23,21 +20,13 @@ from kafkaviz.ui.components import stepper as components
 from kafkaviz.ui.frame import frame
 from kafkaviz.ui.lookups import OFFSET, OWN, PRACTICE, SETS, TARGETS, TIMESTAMP, VERSIONS, Source
 from kafkaviz.ui.pick import Place
+from kafkaviz.ui.tables import chart, csv_of, download, mode, table
+from kafkaviz.words import counted, say, text_in
 
 WIDTHS = (0.555, 0.445)
 LABEL_CHARACTERS = 20
-COUNTS = {"Probes": "probes", "Pages": "pages", "Headers": "headers"}
-HELP = """
-A lookup is a chain: **which segment**, then a binary search in its **index**, then **batch headers** in the `.log` from the byte that
-the index gave, then **records**. Each dot in the bar is one step; `←` `→` go back and forward, `Home` `End` to the first and last,
-`Space` plays.
-
-Boxes are the slots of the index, hatched where they are out. The orange section is *warm*: its last entries, tried first from 2.1 on.
-A page is 4 KiB of the index file; a probe needs its page in memory. Click a slot, or the strip of pages, to look up the key there.
-
-Besides times, the log's start, its end and its largest timestamp can be asked for: *earliest*, *latest*, *max*. A *read_committed*
-consumer gets no record of an aborted transaction, and none from the last stable offset on.
-"""
+COUNTS = ("probes", "pages", "headers")
+DEFAULT_KEYS = "6 14 22 26 31 40 47 55 58 66 71 80"
 
 
 def main() -> None:
@@ -45,8 +34,8 @@ def main() -> None:
     place = frame("Lookup")
     has_log = place.segment is not None and place.segment.log is not None
     own = {OWN: parts.middle(units.legible(place.partition.directory), LABEL_CHARACTERS)} if has_log else {}
-    sets = own | SETS
-    wanted = short.adopt(state.SET, sets, OWN)
+    sets = own | {one: say(f"lookup.set_{one}") for one in SETS}
+    wanted = short.adopt(state.SET, by_itself(sets), OWN, set_named)
     if wanted == OWN or (not own and asks_for_place(place)):
         return of_place(place, sets)
     show(lookups.of_practice(wanted) if wanted in PRACTICE else typed(), sets, versions.NEWEST)
@@ -61,8 +50,8 @@ def of_place(place: Place, sets: dict[str, str]) -> None:
     """The open topic-partition."""
     segment = pick.segment(place)
     if segment.log is None:
-        with parts.state("no_log", "warning", "There is no .log of this base offset", "Choose another segment above.", level=1):
-            st.page_link("app.py", label="Show the broker", icon=":material/dns:", query_params=state.address(place.directory))
+        with parts.state("no_log", "warning", say("lookup.no_log"), say("lookup.no_log_below"), level=1):
+            st.page_link("app.py", label=say("common.show_broker"), icon=":material/dns:", query_params=state.address(place.directory))
         return
     try:
         source = lookups.of_place(place)
@@ -80,7 +69,14 @@ def typed() -> Source:
         return lookups.of_keys(lookups.parsed_keys(DEFAULT_KEYS))
 
 
-DEFAULT_KEYS = "6 14 22 26 31 40 47 55 58 66 71 80"
+def by_itself(options: Iterable[str]) -> dict[str, str]:
+    """Options whose short word is their state too: what the page calls them is said when they are drawn."""
+    return {one: one for one in options}
+
+
+def set_named(said: str) -> str | None:
+    """Links may name an index as the page does in English."""
+    return next((one for one in SETS if text_in("en", f"lookup.set_{one}").casefold() == said.casefold()), None)
 
 
 # ---- the page
@@ -107,40 +103,50 @@ def show(source: Source, sets: dict[str, str], assumed: str, place: Place | None
         below(source, found, OFFSET if found.special else by, of, key)
     if by == TIMESTAMP and not found.special:
         why(source, found, of)
-    table(shown, found)
+    every_step(shown, found)
 
 
 def head(source: Source) -> None:
     """Which index this is."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
-        parts.title("Lookup", f"{source.title}. {source.note}".strip(), gap=0)
-        with st.popover("How to read this", type="tertiary", icon=":material/help:", width="content"):
-            st.markdown(HELP)
+        parts.title(say("lookup.title"), f"{source.title}. {source.note}".strip(), gap=0)
+        with st.popover(say("lookup.how_to_read"), type="tertiary", icon=":material/help:", width="content"):
+            st.markdown(say("lookup.help"))
 
 
 def controls(source: Source, sets: dict[str, str], assumed: str) -> tuple[str, SearchProfile]:
     """Offset or timestamp, which one, in what, as which release."""
-    targets = {OFFSET: TARGETS[OFFSET]} if source.is_alone else TARGETS
+    targets, indexes, releases = by_itself(TARGETS[:1] if source.is_alone else TARGETS), by_itself(sets), by_itself(VERSIONS)
     own = lookups.like(assumed)
     by = short.adopt(state.BY, targets, OFFSET)
-    name = short.adopt(state.SET, sets, OWN)
-    short.adopt(state.SEARCH, VERSIONS, own, lookups.like)
+    name = short.adopt(state.SET, indexes, OWN, set_named)
+    short.adopt(state.SEARCH, releases, own, lookups.like)
     with st.container(horizontal=True, vertical_alignment="bottom", gap=16, key="kv_ctl"):
         anew = {"required": True, "on_change": start_anew}
-        st.segmented_control("Look up by", list(targets.values()), key=state.BY, **anew)
+        st.segmented_control(say("lookup.by"), list(targets), key=state.BY, format_func=target_words, **anew)
         fresh(source, by, name)
         st.text_input(label(source, by), key=state.TARGET, bind="query-params", width=172)
-        st.segmented_control("Index", list(sets.values()), key=state.SET, **anew)
-        about = f"The directory looks like Kafka {assumed}" if name == OWN else None
-        st.selectbox("Search as in", list(VERSIONS.values()), key=state.SEARCH, width=172, help=about)
+        st.segmented_control(say("lookup.index"), list(indexes), key=state.SET, format_func=sets.__getitem__, **anew)
+        about = say("lookup.search_about", version=assumed) if name == OWN else None
+        st.selectbox(say("lookup.search_as"), list(releases), key=state.SEARCH, format_func=release_words, width=172, help=about)
     short.tell(state.BY, targets, OFFSET)
-    short.tell(state.SET, sets, OWN)
-    version = short.tell(state.SEARCH, VERSIONS, own)
+    short.tell(state.SET, indexes, OWN)
+    version = short.tell(state.SEARCH, releases, own)
     warm_entries = second_row(source, by, name)
     st.space(16)
     if source.is_alone:
         wrong_keys()
     return by, lookups.release(assumed if version == own else version, warm_entries, by)
+
+
+def target_words(by: str) -> str:
+    """Offset or timestamp."""
+    return say(f"lookup.by_{by}")
+
+
+def release_words(version: str) -> str:
+    """Which releases search as this one does."""
+    return say(f"lookup.search_{VERSIONS[version]}")
 
 
 def adopt(name: str, choices: list[str]) -> None:
@@ -157,11 +163,11 @@ def adopt(name: str, choices: list[str]) -> None:
 def label(source: Source, by: str) -> str:
     """What the field of the target takes."""
     if by == OFFSET:
-        return f"Target offset, {units.group(source.first)} to {units.group(source.last)}"
+        return say("lookup.target_offset", first=units.group(source.first), last=units.group(source.last))
     now = value(by)
     if now is None or lookups.named(now):
-        return "Target, ms since 1970" if now is None else "Target, by its name"
-    return f"Target, ms (UTC {units.clock(now)})"
+        return say("lookup.target_none" if now is None else "lookup.target_named")
+    return say("lookup.target_ms", time=units.clock(now))
 
 
 def fresh(source: Source, by: str, name: str) -> None:
@@ -192,20 +198,21 @@ def second_row(source: Source, by: str, name: str) -> int:
     """A slider along all targets, one at random; the times with a name, the consumer; of a lesson how many entries are warm."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap=16, key="kv_ctl2"):
         if source.is_alone:
-            st.text_input("Keys of the index, in order", DEFAULT_KEYS, key=state.KEYS, bind="query-params", on_change=start_anew)
+            st.text_input(say("lookup.own_keys"), DEFAULT_KEYS, key=state.KEYS, bind="query-params", on_change=start_anew)
         span = source.span(by)
         if span:
             now = value(by)
             st.session_state[state.SLIDER] = min(max(span[0] if now is None else now, span[0]), span[1])
-            st.slider("Target along the log", *span, key=state.SLIDER, label_visibility="collapsed", on_change=take_slider, args=(by,))
-            st.button("Surprise me", icon=":material/casino:", type="tertiary", key="kv_random", on_click=take_random, args=(span, by))
+            st.slider(say("lookup.slider"), *span, key=state.SLIDER, label_visibility="collapsed", on_change=take_slider, args=(by,))
+            dice = {"icon": ":material/casino:", "on_click": take_random, "args": (span, by)}
+            st.button(say("lookup.surprise"), type="tertiary", key="kv_random", **dice)
         if by == TIMESTAMP:
             for named in ("earliest", "latest", "max"):
-                st.button(named.capitalize(), type="tertiary", key=f"kv_{named}", on_click=take, args=(NAMES[named], by))
+                st.button(say(f"lookup.{named}"), type="tertiary", key=f"kv_{named}", on_click=take, args=(NAMES[named], by))
         if source.is_made:
             return warm_choice(name)
         adopt(state.ISOLATION, list(ISOLATIONS))
-        st.selectbox("Consumer", list(ISOLATIONS), key=state.ISOLATION, bind="query-params", width=172)
+        st.selectbox(say("lookup.consumer"), list(ISOLATIONS), key=state.ISOLATION, bind="query-params", width=172)
         return lookups.KAFKAS_WARM
 
 
@@ -214,7 +221,7 @@ def wrong_keys() -> None:
     try:
         lookups.parsed_keys(st.session_state.get(state.KEYS) or "")
     except ValueError as fault:
-        with parts.state("keys", "info", str(fault), f"Shown are the keys {DEFAULT_KEYS} instead."):
+        with parts.state("keys", "info", str(fault), say("lookup.keys_below", keys=DEFAULT_KEYS)):
             pass
         st.space(16)
 
@@ -229,7 +236,7 @@ def warm_choice(name: str) -> int:
     adopt(state.WARM, options)
     if state.WARM not in st.session_state:
         st.session_state[state.WARM] = usual
-    return int(st.selectbox("Warm section, entries", options, key=state.WARM, bind="query-params", width=172) or usual)
+    return int(st.selectbox(say("lookup.warm"), options, key=state.WARM, bind="query-params", width=172) or usual)
 
 
 def take(target: int, by: str) -> None:
@@ -261,27 +268,26 @@ def asked(source: Source, by: str) -> int | None:
     """The target; where the field holds none the page says so."""
     target = value(by)
     if target is None:
-        shown = st.session_state.get(state.TARGET) or "Nothing"
-        kind = "whole number" if by == OFFSET else "time: give milliseconds since 1970, 2026-11-21 09:29:44 in UTC, earliest, latest or max"
-        why_not = "Choose another target in the field above, or take the one offered."
-        with parts.state("target", "info", f"“{shown[:40]}” is no {kind}", why_not):
-            st.button(f"Look up {lookups.written(source.default(by), by)}", key="kv_offer", on_click=start_anew)
+        shown = st.session_state.get(state.TARGET) or say("lookup.nothing")
+        what = say("lookup.no_offset" if by == OFFSET else "lookup.no_time", said=shown[:40])
+        with parts.state("target", "info", what, say("lookup.choose")):
+            offered = say("lookup.offer", target=lookups.written(source.default(by), by))
+            st.button(offered, key="kv_offer", on_click=start_anew)
     elif by == TIMESTAMP and (odd := units.other_unit(target)):
-        finding = f"{target} makes sense in {odd.unit}, and Kafka counts in milliseconds"
-        means = f"As it stands it means {units.moment(target)}; in {odd.unit} it would be {units.moment(odd.timestamp_ms)}."
-        with parts.state("unit", "warning", finding, means):
-            st.button(f"Use {odd.timestamp_ms} ms", key="kv_unit", on_click=take, args=(odd.timestamp_ms, by))
+        unit = say(f"lookup.unit_{odd.unit}")
+        means = say("lookup.unit_below", meant=units.moment(target), unit=unit, would=units.moment(odd.timestamp_ms))
+        with parts.state("unit", "warning", say("lookup.unit", target=target, unit=unit), means):
+            st.button(say("lookup.unit_use", ms=odd.timestamp_ms), key="kv_unit", on_click=take, args=(odd.timestamp_ms, by))
         st.space(16)
     return target
 
 
 def damaged(fault: KafkavizError) -> None:
     """The way leads into bytes that cannot be read; or there is no way, whatever the bytes."""
-    title, then = "This cannot be looked up", ""
-    if isinstance(fault, CorruptFile):
-        title, then = "The lookup ends in damaged bytes", " A broker would answer with an exception here."
-    with parts.state("damaged", "error", title, f"{fault}.{then}"):
-        st.button("Try again", key="kv_again")
+    is_damage = isinstance(fault, CorruptFile)
+    why = say("lookup.damaged_below", fault=fault) if is_damage else f"{fault}."
+    with parts.state("damaged", "error", say("lookup.damaged" if is_damage else "lookup.refused"), why):
+        st.button(say("common.try_again"), key="kv_again")
 
 
 # ---- below the stepper
@@ -300,73 +306,62 @@ def below(source: Source, found: Made, by: str, of: SearchProfile, key: str) -> 
 @st.fragment
 def spread(source: Source, found: Made, by: str, of: SearchProfile) -> None:
     """How many targets of this segment take as many probes, pages, headers."""
-    adopt(state.COUNTED, list(COUNTS))
-    look = {"default": "Probes", "required": True, "bind": "query-params", "label_visibility": "collapsed"}
-    what = COUNTS[st.segmented_control("Count", list(COUNTS), key=state.COUNTED, **look) or "Probes"]
+    look = {"required": True, "label_visibility": "collapsed"}
+    what = short.choice(st.segmented_control, say("lookup.count"), COUNTS, COUNTS[0], state.COUNTED, counts_words, **look)
     mine = lookups.costs(source, found, by, of)
     if mine is None:
         return
     other = lookups.costs(source, found, by, lookups.other(of))
     shown = probe_histogram.view(mine, other, what, lookups.count_of(found, what), "millisecond" if by == TIMESTAMP else "offset")
     parts.figure_head(shown.title, shown.below)
-    mode = st.context.theme.type or "light"
-    options = {"theme": None, "config": {"displayModeBar": False}, "key": "kv_spread"}
-    st.plotly_chart(probe_histogram.figure(shown, mode), alt=f"{shown.title}. {shown.below}", **options)
-    with st.expander("As a table"):
-        rows_of((what.capitalize(), "Share of targets", "The other search"), probe_histogram.rows(shown), "r")
+    chart(probe_histogram.figure(shown, mode()), "kv_spread", f"{shown.title}. {shown.below}")
+    with st.expander(say("lookup.as_table")):
+        table((counts_words(what), say("lookup.share"), say("lookup.other")), probe_histogram.rows(shown), "rrr")
+
+
+def counts_words(what: str) -> str:
+    """What is counted."""
+    return say(f"lookup.count_{what}")
 
 
 def why(source: Source, found: Made, of: SearchProfile) -> None:
     """The whole partition, and where the target meets it."""
     shown = lookups.why(source, found, of)
     st.space(32)
-    parts.heading("Why this offset?")
+    parts.heading(say("lookup.why"))
     st.space(10)
     with st.container(key="kv_fig_why"):
         parts.figure_head(shown.title, shown.below)
-        chart = why_figure.figure(shown, st.context.theme.type or "light")
-        st.plotly_chart(chart, theme=None, config={"displayModeBar": False}, key="kv_why", alt=f"{shown.title}. {shown.below}")
-        st.html("".join(f"<p>{parts.escape(note)}</p>" for note in shown.notes) or "<p>The record closest in time is the same one.</p>")
+        chart(why_figure.figure(shown, mode()), "kv_why", f"{shown.title}. {shown.below}")
+        st.html("".join(f"<p>{parts.escape(note)}</p>" for note in shown.notes or [say("lookup.why_same")]))
     st.space(8)
-    rows_of(("Segment", "Offsets", "Newest records of its batches (UTC)", "Largest timestamp, by", "Fate"), shown.rows)
+    table([say(f"lookup.why_{name}") for name in ("segment", "offsets", "newest", "largest", "fate")], shown.rows, "lllll")
 
 
 def onward(place: Place, found: Made) -> None:
     """From the record that was found to its batch on the Segment page."""
     record = found.found.record
     offset, position = units.group(record.offset), units.group(record.batch_position)
-    label = f"Offset {offset} in segment {units.file_stem(record.segment)}, batch at byte {position}"
+    label = say("lookup.onward", offset=offset, segment=units.file_stem(record.segment), position=position)
     address = state.address(place.directory, place.partition.directory, record.segment, record.offset)
     st.space(8)
     with st.container(key="kv_onward"):
         st.page_link("pages/segment.py", label=label, icon=":material/straighten:", query_params=address)
 
 
-def rows_of(heads: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "") -> None:
-    """A short table of plain text."""
-    cells = ("<tr>" + "".join(f'<td class="{kind}">{parts.escape(cell)}</td>' for cell in row) + "</tr>" for row in rows)
-    parts.table("".join(f'<th class="{kind}">{parts.escape(head)}</th>' for head in heads), cells)
-
-
-def table(shown: stepper.StepperView, found: Made) -> None:
+def every_step(shown: stepper.StepperView, found: Made) -> None:
     """Every step as a row, to read and to take along."""
     st.space(16)
-    with st.expander(f"{count(len(shown.steps), 'step')} as a table"):
-        rows = [(str(number), step.phase, step.text) for number, step in enumerate(shown.steps, 1)]
-        rows_of(("Step", "Phase", "What happens"), rows)
+    with st.expander(counted("lookup.n_steps", len(shown.steps), n=units.group(len(shown.steps)))):
+        rows = [(str(number), say(f"lookup.phase_{step.phase}"), step.text) for number, step in enumerate(shown.steps, 1)]
+        table((say("lookup.step"), say("lookup.phase"), say("lookup.what_happens")), rows, "lll")
         with st.container(horizontal=True):
-            look = {"on_click": "ignore", "type": "tertiary", "icon": ":material/download:"}
-            st.download_button("Download steps as CSV", lambda: as_csv(rows), "lookup.csv", "text/csv", key="kv_steps_csv", **look)
+            kept = [(number, step.phase, step.text) for number, step in enumerate(shown.steps, 1)]
+            download(say("lookup.steps_csv"), lambda: csv_of(("step", "phase", "text"), kept), "lookup.csv", "kv_steps_csv")
             if found.found.choices:
                 data = lambda: json.dumps(as_object(found.found), indent=2)  # noqa: E731 - the button calls it on click
-                st.download_button("Download the lookup as JSON", data, "lookup.json", "application/json", key="kv_lookup_json", **look)
-
-
-def as_csv(rows: list[tuple[str, str, str]]) -> str:
-    """The steps as CSV."""
-    text = io.StringIO()
-    csv.writer(text).writerows([("step", "phase", "text"), *rows])
-    return text.getvalue()
+                look = {"on_click": "ignore", "type": "tertiary", "icon": ":material/download:"}
+                st.download_button(say("lookup.lookup_json"), data, "lookup.json", "application/json", key="kv_lookup_json", **look)
 
 
 main()

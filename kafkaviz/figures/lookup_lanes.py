@@ -9,11 +9,7 @@ from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES, TIME, IndexSearch
 from kafkaviz.search.served import Keys
 from kafkaviz.search.slots import SlotSearch
-
-NOTE = (
-    "A probe compares one entry; a page is 4 KiB that must be in memory. Probes are cheap, a page that is not in memory is not. "
-    "For readers at the tail the warm section keeps to at most 3 pages."
-)
+from kafkaviz.words import say, table
 
 
 class Lane(NamedTuple):
@@ -43,7 +39,7 @@ def view(made: Made) -> LanesView | None:
     if not made.found.searches:
         return None
     first = made.found.searches[0]
-    warm, plain = (_lane(again(made, first, is_warm), made.page_bytes, ENTRY_BYTES[first.kind]) for is_warm in (True, False))
+    warm, plain = (_lane(again(made, first, one == "warm"), one, made.page_bytes, ENTRY_BYTES[first.kind]) for one in ("warm", "plain"))
     return LanesView(title(first.kind, warm, plain), first.kind, 0, first.found.entries, warm, plain)
 
 
@@ -56,36 +52,33 @@ def again(made: Made, search: IndexSearch, is_warm: bool) -> SlotSearch:
     return slots.floor(keys, search.found.target, ENTRY_BYTES[search.kind], is_warm, made.found.profile.warm_bytes)
 
 
-def _lane(found: SlotSearch, page_bytes: int, entry_bytes: int) -> Lane:
+def _lane(found: SlotSearch, name: str, page_bytes: int, entry_bytes: int) -> Lane:
     seen, pages = set(), []
     for probe in found.probes:
         seen |= set(slots.pages_of(probe.slot, entry_bytes, page_bytes))
         pages.append(len(seen))
-    words = ("Plain bisection", "Kafka 2.0 and before") if found.warm_from_slot is None else ("Warm section first", "Kafka 2.1 and later")
-    if not found.entries:
-        words = ("Warm section first", "Kafka 2.1 and later")
+    words = say(f"lookup_lanes.{name}"), say(f"lookup_lanes.{name}_since")
     return Lane(*words, tuple(probe.slot for probe in found.probes), tuple(pages), found.warm_from_slot)
 
 
 def title(kind: str, warm: Lane, plain: Lane) -> str:
     """What the warm section does for this target."""
-    which = "Time index: here" if kind == TIME else "Here"
     probes, pages = len(warm.slots) - len(plain.slots), (warm.pages or (0,))[-1] - (plain.pages or (0,))[-1]
-    if not probes and not pages:
-        return f"{which} the warm section changes nothing"
     cost, saved = _words(probes, pages, 1), _words(probes, pages, -1)
-    told = [f"costs {cost}"] if cost else []
-    told += [f"saves {saved}"] if saved else []
-    same = "" if probes and pages else ", on as many pages" if probes else ", with as many probes"
-    return f"{which} the warm section {' and '.join(told)}{same}"
+    what = "both" if cost and saved else "costs" if cost else "saves" if saved else "nothing"
+    told = say(f"lookup_lanes.{what}_{kind}", cost=cost, saved=saved)
+    if bool(probes) == bool(pages):
+        return told
+    return say("lookup_lanes.same_pages" if probes else "lookup_lanes.same_probes", told=told)
 
 
 def _words(probes: int, pages: int, sign: int) -> str:
-    numbers = ((probes * sign, "probe"), (pages * sign, "page"))
-    return " and ".join(count(number, name) for number, name in numbers if number > 0)
+    numbers = ((probes * sign, "lookup_words.n_probes"), (pages * sign, "lookup_words.n_pages"))
+    told = [count(key, number) for number, key in numbers if number > 0]
+    return say("lookup_lanes.and", first=told[0], next=told[1]) if len(told) > 1 else "".join(told)
 
 
 def message(shown: LanesView, key: str) -> dict:
     """The view as plain values; key: that of the lookup."""
-    sent = {"key": key, "title": shown.title, "kind": shown.kind, "search": shown.search, "entries": shown.entries, "note": NOTE}
-    return sent | {"lanes": [shown.warm._asdict(), shown.plain._asdict()]}
+    sent = {"key": key, "title": shown.title, "kind": shown.kind, "search": shown.search, "entries": shown.entries}
+    return sent | {"words": table("lookup_lanes"), "lanes": [shown.warm._asdict(), shown.plain._asdict()]}

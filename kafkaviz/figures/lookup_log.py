@@ -12,6 +12,7 @@ from kafkaviz.format.batch import HEADER_BYTES, MAGIC_END
 from kafkaviz.search.profile import BASE_OFFSET
 from kafkaviz.search.scan import Scan
 from kafkaviz.units import clock, group
+from kafkaviz.words import say
 
 MOST_STEPS, BEFORE, LEAST_BATCHES = 120, 2, 8  # steps of one scan; batches drawn before the first read, and at least
 LARGEST = "largest"
@@ -60,7 +61,7 @@ def view(scan: Scan, batches: np.ndarray, end_position: int, target: int, by_tim
     tell = _largest if how == LARGEST else _timed if by_time else _by_base if how == BASE_OFFSET else _by_last
     steps = tell(scan, batches, target)
     if scan.batch is None:
-        steps.append(Reading(-1, (), "End of the segment: no batch in it answers.", -1, len(scan.reads)))
+        steps.append(Reading(-1, (), say("lookup_log.end"), -1, len(scan.reads)))
     return ScanView(scan, tuple(shortened(steps)), around(scan, batches), end_position, scan.batch.position if scan.batch else None)
 
 
@@ -77,7 +78,7 @@ def shortened(steps: list[Reading]) -> list[Reading]:
         return steps
     half = MOST_STEPS // 2
     left_out = steps[half : len(steps) - half + 1]
-    text = f"{group(len(left_out))} more headers in the same way, up to byte {group(left_out[-1].position)}; none of them ends the scan."
+    text = say("lookup_log.more", n=group(len(left_out)), position=group(left_out[-1].position))
     return [*steps[:half], left_out[-1]._replace(text=text), *steps[len(steps) - half + 1 :]]
 
 
@@ -89,29 +90,25 @@ def _by_base(scan: Scan, batches: np.ndarray, target: int) -> list[Reading]:
     steps, before = [], None
     for number, read in enumerate(scan.reads, 1):
         row, last = batches[_row(batches, read.position)], number == len(scan.reads)
-        at, base, sizes = group(read.position), int(row["base_offset"]), (read.size,)
+        base = int(row["base_offset"])
         if read.size != MAGIC_END:
-            steps.append(Reading(read.position, sizes, _reaches(row, at, target, read.size, bool(steps) and before is row), 4, number))
+            steps.append(Reading(read.position, (read.size,), _reaches(row, read.position, target, read.size), 4, number))
             continue
-        starts = f"17 bytes at {at}: this batch starts at"
-        if base == target:
-            steps.append(Reading(read.position, sizes, f"{starts} offset {group(base)}, exactly the target. Found.", 2, number))
-        elif base > target:
-            then = "It is the first that can." if last or before is None else "The batch before must hold it, if it reaches far enough."
-            steps.append(Reading(read.position, sizes, f"{starts} {group(base)}, above {group(target)}. {then}", 3, number))
-            continue
-        else:
-            onward = f"It may hold the target; look at the next header, {group(int(row['size_bytes']))} bytes on."
-            steps.append(Reading(read.position, sizes, f"{starts} {group(base)}, below {group(target)}. {onward}", 5, number))
-        before = row
+        name, line = ("base_equal", 2) if base == target else ("base_above", 3) if base > target else ("base_below", 5)
+        if name == "base_above" and not last and before is not None:
+            name = "base_above_back"
+        values = {"position": group(read.position), "base": group(base), "target": group(target)}
+        text = say(f"lookup_log.{name}", size=group(int(row["size_bytes"])), **values)
+        steps.append(Reading(read.position, (read.size,), text, line, number))
+        before = before if base > target else row
     return steps
 
 
-def _reaches(row: np.void, at: str, target: int, size: int, at_end: bool) -> str:
+def _reaches(row: np.void, position: int, target: int, size: int) -> str:
     """Whether the batch before holds the target."""
     last = int(row["last_offset"])
-    holds = f"not below {group(target)}. Found." if last >= target else f"below {group(target)}. The target was compacted away."
-    return f"{group(size)} bytes at {at}: the batch before ends at {group(last)}, {holds}"
+    key = "lookup_log.reaches" if last >= target else "lookup_log.reaches_not"
+    return say(key, read=group(size), position=group(position), last=group(last), target=group(target))
 
 
 def _grouped(scan: Scan) -> list[tuple[int, tuple[int, ...], int]]:
@@ -128,11 +125,11 @@ def _by_last(scan: Scan, batches: np.ndarray, target: int) -> list[Reading]:
     steps = []
     for position, sizes, number in _grouped(scan):
         row = batches[_row(batches, position)]
-        last, onward = int(row["last_offset"]), f"Jump {group(int(row['size_bytes']))} bytes."
-        ends, found = f"It ends at {group(last)}", last >= target
-        then = f"not below {group(target)}. This is the batch." if found else f"below {group(target)}. {onward}"
-        told = f"At byte {group(position)}: {_sizes(sizes)} for the last offset. {ends}, {then}"
-        steps.append(Reading(position, sizes, told, 3 if found else 2, number))
+        last = int(row["last_offset"])
+        key = "lookup_log.last_found" if last >= target else "lookup_log.last_below"
+        values = {"last": group(last), "target": group(target), "size": group(int(row["size_bytes"]))}
+        told = say(key, position=group(position), sizes=_sizes(sizes), **values)
+        steps.append(Reading(position, sizes, told, 3 if last >= target else 2, number))
     return steps
 
 
@@ -140,13 +137,9 @@ def _timed(scan: Scan, batches: np.ndarray, target_ms: int) -> list[Reading]:
     steps = []
     for position, sizes, number in _grouped(scan):
         row = batches[_row(batches, position)]
-        newest, size_bytes = int(row["max_timestamp_ms"]), int(row["size_bytes"])
-        late = newest >= target_ms
-        then = "late enough. This is the batch." if late else f"too early. Jump {group(size_bytes)} bytes to the next header."
-        if late and not (scan.batch and scan.batch.position == position):
-            then = "late enough, but no record of it is, behind the log start. Go on."
-        says = f"newest record {clock(newest)}" if newest >= 0 else "no record has a time"
-        told = f"At byte {group(position)} the header says: {says}, {then}"
+        late = int(row["max_timestamp_ms"]) >= target_ms
+        answers = scan.batch and scan.batch.position == position
+        told = _header("time_found" if late and answers else "time_hidden" if late else "time_early", position, row)
         steps.append(Reading(position, sizes, told, 3 if late else 2, number))
     return steps
 
@@ -154,39 +147,43 @@ def _timed(scan: Scan, batches: np.ndarray, target_ms: int) -> list[Reading]:
 def _largest(scan: Scan, batches: np.ndarray, largest_ms: int) -> list[Reading]:
     steps = []
     for position, sizes, number in _grouped(scan):
-        row = batches[_row(batches, position)]
-        newest, found = int(row["max_timestamp_ms"]), scan.batch and scan.batch.position == position
-        onward = f"not the largest. Jump {group(int(row['size_bytes']))} bytes to the next header."
-        then = "the largest. This is the batch." if found else onward
-        told = f"At byte {group(position)} the header says: newest record {clock(newest)}, {then}"
+        found = scan.batch and scan.batch.position == position
+        told = _header("largest_found" if found else "largest_not", position, batches[_row(batches, position)])
         steps.append(Reading(position, sizes, told, 3 if found else 2, number))
     return steps
 
 
+def _header(name: str, position: int, row: np.void) -> str:
+    """What a header says of its batch's newest time, and what follows."""
+    newest_ms = int(row["max_timestamp_ms"])
+    newest = say("lookup_log.newest", at=clock(newest_ms)) if newest_ms >= 0 else say("lookup_log.no_time")
+    return say(f"lookup_log.{name}", position=group(position), newest=newest, size=group(int(row["size_bytes"])))
+
+
 def _sizes(sizes: tuple[int, ...]) -> str:
     first, *rest = sizes
-    return f"{first} bytes, then {rest[0]}" if rest else f"{first} bytes"
+    return say("lookup_log.sizes", first=first, then=rest[0]) if rest else say("lookup_log.size", first=first)
 
 
 def title(shown: ScanView, reads: int, over: bool) -> str:
     """What the figure of the log shows after so many reads."""
     if not reads and not over:
-        return "The log, waiting for a start position"
+        return say("lookup_log.waiting")
     if not over:
-        return f"Reading headers from byte {group(shown.scan.from_position)}"
+        return say("lookup_log.reading", position=group(shown.scan.from_position))
     tally = shown.tally(len(shown.scan.reads))
-    long = f" and {group(tally.long)} of {HEADER_BYTES}" if tally.long else ""
-    found = "found the batch" if shown.found is not None else "found no batch"
-    return f"{count(tally.short, 'read')} of {MAGIC_END} bytes{long} {found}"
+    key = f"lookup_log.found{'_none' if shown.found is None else ''}{'_long' if tally.long else ''}"
+    reads = count("lookup_log.n_reads", tally.short)
+    return say(key, reads=reads, long=group(tally.long), short=MAGIC_END, whole=HEADER_BYTES)
 
 
 def hint(shown: ScanView) -> str:
     """Which bytes are drawn."""
     if not len(shown.batches):
-        return "No batch in this log."
+        return say("lookup_log.no_batch")
     first, last = shown.batches[0], shown.batches[-1]
     end = group(int(last["position"] + last["size_bytes"]))
-    return f"Bytes {group(int(first['position']))} to {end} of {group(shown.end_position)}. Only headers are read; payload is jumped over."
+    return say("lookup_log.drawn", first=group(int(first["position"])), last=end, end=group(shown.end_position))
 
 
 def sent(shown: ScanView) -> dict:

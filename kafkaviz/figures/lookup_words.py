@@ -4,34 +4,14 @@ from typing import NamedTuple
 
 from kafkaviz import units
 from kafkaviz.search.by_time import NAMES
-from kafkaviz.search.index import TIME, IndexSearch
+from kafkaviz.search.index import ENTRY_BYTES, TIME, IndexSearch
 from kafkaviz.search.slots import Probe
 from kafkaviz.units import group
+from kafkaviz.words import counted, say
 
-WARM_CODE = (
-    "N = 0: none", "F ← max(0, N − 1 − W)", "key(F) < target: lo, hi ← F, N − 1", "else key(0) > target: none", "else: lo, hi ← 0, F",
-    "while lo < hi:", "  mid ← (lo + hi + 1) ÷ 2", "  key(mid) = target: return mid", "  key(mid) < target: lo ← mid",
-    "  else: hi ← mid − 1", "return lo",
-)  # fmt: skip
-PLAIN_CODE = (
-    "N = 0: none", "key(0) > target: none", "lo, hi ← 0, N − 1; while lo < hi:", "  mid ← (lo + hi + 1) ÷ 2",
-    "  key(mid) = target: return mid", "  key(mid) < target: lo ← mid", "  else: hi ← mid − 1", "return lo",
-)  # fmt: skip
-BASE_CODE = (
-    "p ← position(lo), or 0", "read 17 B at p: base offset, length", "base = target: this batch", "base > target: the batch before",
-    "  if its last offset ≥ target", "else p ← p + 12 + length; again",
-)  # fmt: skip
-LAST_CODE = ("p ← position(lo), or 0", "read 17 + 61 B at p: last offset", "last < target: p ← p + 12 + length", "else: this batch")
-TIME_CODE = (
-    "p ← position(lo), or 0", "read 17 + 61 B at p: max timestamp", "max < target: p ← p + 12 + length",
-    "else: first record ≥ target in it",
-)  # fmt: skip
-LARGEST_CODE = (
-    "p ← position(lo), or 0", "read 17 + 61 B at p: max timestamp", "not the largest: p ← p + 12 + length",
-    "else: first record with it",
-)  # fmt: skip
 SPECIAL = {value: name for name, value in NAMES.items()}  # the targets that have a name and are no time
-MIDDLES = {"=": 0, "<": 1, ">": 2}  # lines behind the one that takes the middle
+MIDDLES = {"=": ("equal", 0), "<": ("below", 1), ">": ("above", 2)}  # what was found in the middle, lines behind the one that takes it
+WARM, PLAIN, BASE, LAST, TIMED, LARGEST = "warm", "plain", "base", "last", "time", "largest"  # the pseudocodes
 
 
 class Told(NamedTuple):
@@ -42,9 +22,25 @@ class Told(NamedTuple):
     left: tuple[int, int] | None
 
 
+def code(name: str) -> list[str]:
+    """The lines of a pseudocode: WARM, PLAIN, BASE, LAST, TIMED or LARGEST."""
+    return say(f"lookup_words.{name}_code").split("\n")
+
+
+def code_title(search: IndexSearch, warm_slots: int) -> str:
+    """What a search's pseudocode is of; warm_slots: W, the entries behind the first one of the warm section."""
+    key = f"lookup_words.code_{search.kind}{'' if search.found.warm_from_slot is None else '_warm'}"
+    return say(key, entry_bytes=ENTRY_BYTES[search.kind], warm=group(warm_slots))
+
+
 def text_of(kind: str, key: int) -> str:
     """A key of an index: an offset, or a time of day."""
     return units.clock(key) if kind == TIME else group(key)
+
+
+def count(key: str, number: int) -> str:
+    """A number of things: 1 probe, 2 probes."""
+    return counted(key, number, n=group(number))
 
 
 def told(search: IndexSearch) -> list[Told]:
@@ -53,95 +49,78 @@ def told(search: IndexSearch) -> list[Told]:
     return [tell(search, at, probe) for at, probe in enumerate(search.found.probes)]
 
 
+def _said(name: str, search: IndexSearch, probe: Probe, last: int = 0) -> str:
+    key, target = text_of(search.kind, probe.key), text_of(search.kind, search.found.target)
+    return say(f"lookup_words.{name}", slot=group(probe.slot), key=key, target=target, last=group(last))
+
+
 def _warm(search: IndexSearch, at: int, probe: Probe) -> Told:
     found, last = search.found, search.found.entries - 1
-    key, target = text_of(search.kind, probe.key), text_of(search.kind, found.target)
+    if at == 0 and probe.compare == "<":
+        return Told(_said("begins_last" if probe.slot == last else "begins_warm", search, probe, last), 2, (probe.slot, last))
     if at == 0:
-        begins = f"Slot {group(probe.slot)}, where the warm section begins, holds {key}"
-        if probe.compare == "<":
-            rest = f"slot {group(last)} alone" if probe.slot == last else f"slots {group(probe.slot)} to {group(last)}"
-            return Told(f"{begins}, below {target}. So the answer is in the warm section: {rest}.", 2, (probe.slot, last))
-        strict = " (the test is strict: an equal key counts as cold)" if probe.compare == "=" else ""
-        return Told(f"{begins}, not below {target}. So the answer is not in the warm section{strict}.", 2, (0, last))
+        return Told(_said("begins_equal" if probe.compare == "=" else "begins_cold", search, probe), 2, (0, last))
     if at == 1 and found.section == "cold":
-        again = ", read a second time," if found.warm_from_slot == 0 else ""
+        first = "first_again" if found.warm_from_slot == 0 else "first"
         if probe.compare == ">":
-            return Told(f"Slot 0{again} holds {key}, above {target}. No entry helps.", 3, None)
-        first = f"Slot 0{again} holds {key}, not above {target}. Search the cold section"
-        return Told(f"{first}: slots 0 to {group(found.warm_from_slot)}.", 4, (0, found.warm_from_slot))
+            return Told(_said(f"{first}_above", search, probe), 3, None)
+        return Told(_said(f"{first}_cold", search, probe, found.warm_from_slot), 4, (0, found.warm_from_slot))
     return _middle(search, probe, 7)
 
 
 def _plain(search: IndexSearch, at: int, probe: Probe) -> Told:
-    key, target = text_of(search.kind, probe.key), text_of(search.kind, search.found.target)
-    if at == 0:
-        if probe.compare == ">":
-            instead = "" if search.kind == TIME else ": start at the first byte of the log"
-            return Told(f"Slot 0 holds {key}, already above {target}. No entry helps{instead}.", 1, None)
-        last = search.found.entries - 1
-        return Told(f"Slot 0 holds {key}, not above {target}. The whole index is searched: slots 0 to {group(last)}.", 2, (0, last))
-    return _middle(search, probe, 4)
+    last = search.found.entries - 1
+    if at == 0 and probe.compare == ">":
+        return Told(_said("plain_above" if search.kind == TIME else "plain_above_log", search, probe), 1, None)
+    return Told(_said("plain_whole", search, probe, last), 2, (0, last)) if at == 0 else _middle(search, probe, 4)
 
 
 def _middle(search: IndexSearch, probe: Probe, line: int) -> Told:
-    key, target = text_of(search.kind, probe.key), text_of(search.kind, search.found.target)
-    holds, line = f"The middle, slot {group(probe.slot)}, holds", line + MIDDLES[probe.compare]
-    if probe.compare == "=":
-        return Told(f"{holds} exactly {target}. The search stops here.", line, (probe.slot, probe.slot))
-    if probe.compare == "<":
-        right = f"{holds} {key}, below {target}. Keep slot {group(probe.slot)} and everything right of it."
-        return Told(right, line, (probe.slot, probe.hi))
-    return Told(f"{holds} {key}, above {target}. Keep only what is left of it.", line, (probe.lo, probe.slot - 1))
+    name, behind = MIDDLES[probe.compare]
+    left = {"=": (probe.slot, probe.slot), "<": (probe.slot, probe.hi), ">": (probe.lo, probe.slot - 1)}[probe.compare]
+    return Told(_said(f"middle_{name}", search, probe), line + behind, left)
 
 
 def result(search: IndexSearch, base_offset: int, has_log: bool = True) -> Told:
     """What a search came to."""
-    found, target = search.found, text_of(search.kind, search.found.target)
-    lines = len(PLAIN_CODE if found.warm_from_slot is None else WARM_CODE)
+    found, target, base = search.found, text_of(search.kind, search.found.target), group(base_offset)
+    end = len(code(PLAIN if found.warm_from_slot is None else WARM)) - 1
     if not found.entries:
-        instead = f" Take the segment’s base offset, {group(base_offset)}." if search.kind == TIME else " The scan starts at byte 0."
-        return Told(f"The {search.kind} index has no entries, so there is nothing to search.{instead}", 0, None)
+        return Told(say(f"lookup_words.none_{search.kind}", base=base), 0, None)
     if found.slot < 0:
         line = 1 if found.probes[-1].slot == 0 and len(found.probes) == 1 else 3
-        if search.kind == TIME:
-            return Told(f"Every time entry is later than the target. Take the segment’s base offset, {group(base_offset)}.", line, None)
-        return Told(f"No entry is at or below {target}.{' The scan starts at byte 0.' if has_log else ''}", line, None)
-    at = found.slot, found.slot
+        name = "all_later" if search.kind == TIME else "none_below_log" if has_log else "none_below"
+        return Told(say(f"lookup_words.{name}", base=base, target=target), line, None)
+    at, slot = (found.slot, found.slot), group(found.slot)
     if search.entry is None or not has_log:
-        return Told(f"Slot {group(found.slot)} is the last entry not above {target}.", lines - 1, at)
+        return Told(say("lookup_words.found", slot=slot, target=target), end, at)
     key, value = text_of(search.kind, search.entry[0]), group(search.entry[1])
-    if search.kind == TIME:
-        words = f"is the last time entry not after the target: {key} → offset {value}. Records after that offset may be later."
-    else:
-        words = f"is the last entry not above {target}: {key} → byte {value}. Read the log from there."
-    return Told(f"Slot {group(found.slot)} {words}", lines - 1, at)
+    return Told(say(f"lookup_words.found_{search.kind}", slot=slot, target=target, key=key, value=value), end, at)
 
 
 def index_title(search: IndexSearch, probes: int, pages: int, all_pages: int, over: bool, left: tuple[int, int] | None) -> str:
     """What the figure of the index shows after so many probes."""
-    entries = group(search.found.entries)
-    if not search.found.entries:
-        return f"The {search.kind} index has no entries"
+    entries, kind = search.found.entries, search.kind
+    made = count("lookup_words.n_probes", probes)
+    if not entries:
+        return say(f"lookup_words.title_none_{kind}")
     if over and search.found.slot < 0:
-        return f"No entry is at or below the target; {count(probes, 'probe')} to learn it"
+        return say("lookup_words.title_missed", probes=made)
     if over:
-        return f"{count(probes, 'probe')} on {count(pages, 'page')} found slot {group(search.found.slot)}"
+        return say("lookup_words.title_found", probes=made, pages=count("lookup_words.n_pages", pages), slot=group(search.found.slot))
     if not probes:
-        return f"The {search.kind} index: {count(search.found.entries, 'entry', 'entries')} in {count(all_pages, 'page')}"
-    return f"{count(probes, 'probe')}; {group(left[1] - left[0] + 1) if left else 'none'} of {entries} slots left"
+        return say(f"lookup_words.title_{kind}", entries=count("common.n_entries", entries), pages=count("lookup_words.n_pages", all_pages))
+    if not left:
+        return say("lookup_words.title_none_left", probes=made, entries=group(entries))
+    return say("lookup_words.title_left", probes=made, left=group(left[1] - left[0] + 1), entries=group(entries))
 
 
 def index_hint(search: IndexSearch, warm_slots: int) -> str:
     """Where the warm section lies; warm_slots: W, the entries behind its first one."""
     found = search.found
     if found.warm_from_slot is None:
-        return "Plain search: every probe may land anywhere in the file." if found.entries else ""
+        return say("lookup_words.hint_plain") if found.entries else ""
     if found.warm_from_slot == 0:
-        return f"The whole index fits in the warm section (up to {group(warm_slots + 1)} entries)."
-    warm = found.entries - found.warm_from_slot
-    return f"Warm section: the last {group(warm)} entries, slots {group(found.warm_from_slot)} to {group(found.entries - 1)}."
-
-
-def count(number: int, one: str, many: str = "") -> str:
-    """A number of things: 1 probe, 2 probes."""
-    return f"{group(number)} {one if number == 1 else many or one + 's'}"
+        return say("lookup_words.hint_all_warm", most=group(warm_slots + 1))
+    first, last = group(found.warm_from_slot), group(found.entries - 1)
+    return say("lookup_words.hint_warm", n=group(found.entries - found.warm_from_slot), first=first, last=last)

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kafkaviz.analyse.cost import HEADERS, PAGES, PROBES, Costs
+from kafkaviz.analyse.cost import HEADERS, Costs
 from kafkaviz.figures.lookup_words import count
 from kafkaviz.units import group, share
+from kafkaviz.words import counted, say
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 MOST_BARS = 40
 HEIGHT = 190
-NAMES = {PROBES: ("probe", "probes needed"), PAGES: ("page", "pages touched"), HEADERS: ("batch header", "batch headers read")}
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,13 @@ def view(costs: Costs, other: Costs | None, what: str, mine: int, unit: str) -> 
     beside = None if other is None or what == HEADERS else other.of(what)
     used = np.flatnonzero(counts) if beside is None else np.union1d(np.flatnonzero(counts), np.flatnonzero(beside))
     if not len(used):
-        return HistogramView("No target here is answered by a batch", "", what, 1, (), (), None, None)
+        return HistogramView(say("probe_histogram.none"), "", what, 1, (), (), None, None)
     first, last = int(used[0]), int(used[-1])
     width = -(-(last - first + 1) // MOST_BARS)
     starts = tuple(range(first, last + 1, width))
     shares, outline = (None if one is None else _binned(one, first, width, len(starts)) for one in (counts, beside))
     place = (mine - first) // width
-    below = f"Share of targets by {NAMES[what][1]}" + ("; outline: the other search" if outline else "")
+    below = say(f"probe_histogram.{'beside' if outline else 'needed'}_{what}")
     marked = place if 0 <= place < len(starts) else None
     return HistogramView(_title(counts, what, mine, unit), below, what, width, starts, shares, outline, marked)
 
@@ -60,7 +60,8 @@ def _binned(counts: np.ndarray, first: int, width: int, bars: int) -> tuple[floa
 
 def _title(counts: np.ndarray, what: str, mine: int, unit: str) -> str:
     same, total = int(counts[mine]) if mine < len(counts) else 0, int(counts.sum())
-    return f"{count(mine, NAMES[what][0])}, like {share(same, total)} of all {count(total, unit)} here"
+    told = count(f"probe_histogram.n_{what}", mine)
+    return counted(f"probe_histogram.title_{unit}", total, n=group(total), count=told, share=share(same, total))
 
 
 def rows(shown: HistogramView) -> list[tuple[str, str, str]]:
@@ -80,9 +81,10 @@ def figure(shown: HistogramView, mode: str) -> "go.Figure":
     middles = [start + (shown.width - 1) / 2 for start in shown.starts]
     fills = [colour["ink"] if place == shown.mine else colour["log"] for place in range(len(middles))]
     labels = [words[0] for words in rows(shown)]
+    hover = say(f"probe_histogram.hover_{shown.what}", count="%{customdata}", share="%{y:.2%}")
     bars = go.Bar(
         x=middles, y=shown.shares, width=0.66 * shown.width, marker={"color": fills, "line": {"width": 0}, "cornerradius": 2},
-        customdata=labels, hovertemplate=f"%{{customdata}} {NAMES[shown.what][0]}s: %{{y:.2%}} of targets<extra></extra>",
+        customdata=labels, hovertemplate=f"{hover}<extra></extra>",
     )  # fmt: skip
     chart = go.Figure(bars)
     most = max((*shown.shares, *(shown.outline or ())), default=1) or 1
@@ -93,7 +95,7 @@ def figure(shown: HistogramView, mode: str) -> "go.Figure":
     if shown.mine is not None:
         at, beside = middles[shown.mine], shown.outline[shown.mine] if shown.outline else 0
         chart.add_annotation(
-            x=at, y=max(beside, shown.shares[shown.mine]), yshift=9, text="<b>this target</b>", showarrow=False,
+            x=at, y=max(beside, shown.shares[shown.mine]), yshift=9, text=f"<b>{say('probe_histogram.mine')}</b>", showarrow=False,
             font={"size": 12, "color": colour["ink"]},
             xanchor="left" if shown.mine == 0 and len(middles) > 2 else "right" if shown.mine == len(middles) - 1 > 1 else "center",
         )  # fmt: skip
@@ -102,7 +104,7 @@ def figure(shown: HistogramView, mode: str) -> "go.Figure":
 
 def _across(shown: HistogramView, middles: list[float], labels: list[str]) -> dict:
     step = max(1, -(-len(middles) // 16))
-    title = {"text": f"{NAMES[shown.what][0]}s", "standoff": 4, "font": {"size": 12}}
+    title = {"text": say(f"probe_histogram.axis_{shown.what}"), "standoff": 4, "font": {"size": 12}}
     words = [f"<b>{label}</b>" if place == shown.mine else label for place, label in enumerate(labels)]
     return {"tickvals": middles[::step], "ticktext": words[::step], "showgrid": False, "fixedrange": True, "title": title}
 

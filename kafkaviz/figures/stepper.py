@@ -16,7 +16,7 @@ from kafkaviz import units
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import lookup_chain, lookup_log, lookup_words
 from kafkaviz.figures.lookup_log import ScanView
-from kafkaviz.figures.lookup_words import BASE_CODE, LARGEST_CODE, LAST_CODE, PLAIN_CODE, TIME_CODE, WARM_CODE, Told, count, text_of
+from kafkaviz.figures.lookup_words import BASE, LARGEST, LAST, PLAIN, TIMED, WARM, Told, code, count, text_of
 from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES, TIME, IndexSearch
 from kafkaviz.search.lookup import Lookup
@@ -24,9 +24,11 @@ from kafkaviz.search.profile import BASE_OFFSET
 from kafkaviz.search.served import ServedLog, ServedSegment
 from kafkaviz.search.slots import PAGE_BYTES, Probe
 from kafkaviz.units import clock, group
+from kafkaviz.words import say, table
 
 DRAWN_SLOTS, DRAWN_RECORDS = 64, 9  # slots drawn one by one, records of the batch
-VALUES = ("target", "N", "F", "probes", "lo", "hi", "mid", "key", "p", "17 B reads", "61 B reads", "pages")
+VALUES = ("target", "N", "F", "probes", "lo", "hi", "mid", "key", "p", "short", "long", "pages")
+COUNTED = ("probes", "short", "long", "pages")
 NO_VALUE = "–"
 
 
@@ -185,18 +187,16 @@ def _row(search: IndexSearch, probe: Probe, told: Told, before: tuple[int, int],
 
 
 def _cells(made: Made, segment: ServedSegment, search: IndexSearch) -> list[tuple[str, str, str]]:
-    entry_bytes, cells = ENTRY_BYTES[search.kind], []
-    entries = segment.time_slots if search.kind == TIME else segment.offset_slots
+    is_time, entry_bytes = search.kind == TIME, ENTRY_BYTES[search.kind]
+    entries, cells = segment.time_slots if is_time else segment.offset_slots, []
+    name = "time" if is_time else "alone" if made.is_alone else "offset"
     for slot, (key, value) in enumerate(entries.tolist()):
-        where = f"Slot {slot} of the {search.kind} index, file bytes {slot * entry_bytes}–{(slot + 1) * entry_bytes - 1}"
-        if search.kind == TIME:
-            cells.append((clock(key), group(value + segment.base_offset), f"{where}: {units.moment(key)} → offset {group(value)}"))
-        else:
-            offset = group(key + segment.base_offset)
-            if made.is_alone:
-                cells.append((offset, "", f"{where}: key {offset}"))
-                continue
-            cells.append((offset, group(value), f"{where}: offset {offset} → byte {group(value)}"))
+        where = {"slot": slot, "first": slot * entry_bytes, "last": (slot + 1) * entry_bytes - 1}
+        offset = "" if is_time else group(key + segment.base_offset)
+        moment = units.moment(key) if is_time else ""
+        beside = group(value + segment.base_offset) if is_time else "" if made.is_alone else group(value)
+        told = say(f"stepper_figures.cell_{name}", key=offset, moment=moment, value=beside, **where)
+        cells.append((clock(key) if is_time else offset, beside, told))
     return cells
 
 
@@ -329,12 +329,13 @@ class _Steps:
     def _record_title(self, is_read: bool) -> str:
         shown = self._shown
         if is_read and shown.fault:
-            return f"Not all records of this batch can be read: {shown.fault}"
+            return say("stepper_figures.fault", fault=shown.fault)
         at = next((place for place, one in enumerate(shown.records) if one.offset == shown.hit_offset), None)
         if not is_read or at is None:
-            return "The records of the batch, not read yet" if not is_read else "No record of this batch answers"
-        which = f"record {group(shown.records_from + at + 1)} of {group(shown.all_records)}"
-        return f"Offset {group(shown.hit_offset)} is {which} in the batch at byte {group(self._made.found.record.batch_position)}"
+            return say("stepper_figures.not_read" if not is_read else "stepper_figures.no_answer")
+        number, count_of = group(shown.records_from + at + 1), group(shown.all_records)
+        position = group(self._made.found.record.batch_position)
+        return say("stepper_figures.answer", offset=group(shown.hit_offset), number=number, count=count_of, position=position)
 
 
 # ---- for the browser
@@ -345,7 +346,8 @@ def message(shown: StepperView, made: Made, key: str) -> dict:
     return {
         "key": key,
         "by": "time" if made.by_time else "offset",
-        "values": VALUES,
+        "words": table("stepper"),
+        "values": value_names(),
         "steps": [one._asdict() for one in shown.steps],
         "searches": [_sent_search(one) for one in shown.searches],
         "scans": [lookup_log.sent(one) | {"entry": _entry_words(shown, place, made)} for place, one in enumerate(shown.scans)],
@@ -356,6 +358,11 @@ def message(shown: StepperView, made: Made, key: str) -> dict:
     }
 
 
+def value_names() -> list[str]:
+    """VALUES as they are named on the page."""
+    return [say(f"stepper_figures.value_{name}") if name in COUNTED else name for name in VALUES]
+
+
 def size_bytes(sent: dict) -> int:
     """How much of a message goes over the wire."""
     return len(json.dumps(sent, ensure_ascii=False).encode())
@@ -363,7 +370,6 @@ def size_bytes(sent: dict) -> int:
 
 def _sent_search(shown: SearchView) -> dict:
     found, kind = shown.search.found, shown.search.kind
-    is_plain = found.warm_from_slot is None
     return {
         "kind": kind,
         "entries": found.entries,
@@ -377,26 +383,26 @@ def _sent_search(shown: SearchView) -> dict:
         "hint": lookup_words.index_hint(shown.search, shown.warm_slots),
         "rows": [one._asdict() for one in shown.rows],
         "cells": shown.cells,
-        "code_title": f"Search, {kind} index, {ENTRY_BYTES[kind]}-byte entries" + ("" if is_plain else f", W = {group(shown.warm_slots)}"),
-        "code": PLAIN_CODE if is_plain else WARM_CODE,
+        "code_title": lookup_words.code_title(shown.search, shown.warm_slots),
+        "code": code(PLAIN if found.warm_from_slot is None else WARM),
     }
 
 
 def _strip_words(shown: SearchView) -> str:
     a_page = group(int(shown.page_slots)) if shown.page_slots == int(shown.page_slots) else f"{int(shown.page_slots)}⅓"
-    return f"The index file: {count(shown.pages, 'page')} of 4 KiB, {a_page} slots each"
+    return say("stepper_figures.strip", pages=count("lookup_words.n_pages", shown.pages), slots=a_page)
 
 
 def _scan_code(made: Made) -> dict:
-    title = "Scan the log for the timestamp" if made.by_time else "Scan the log"
-    by_offset = BASE_CODE if made.found.profile.scan == BASE_OFFSET else LAST_CODE
-    lines = LARGEST_CODE if made.special else TIME_CODE if made.by_time else by_offset
-    return {"title": title, "code": () if made.is_alone else lines}
+    by_offset = BASE if made.found.profile.scan == BASE_OFFSET else LAST
+    name = LARGEST if made.special else TIMED if made.by_time else by_offset
+    title = say("lookup_words.code_scan_time" if made.by_time else "lookup_words.code_scan")
+    return {"title": title, "code": () if made.is_alone else code(name)}
 
 
 def _entry_words(shown: StepperView, place: int, made: Made) -> str:
     search = shown.searches[-1 if made.by_time else place].search
-    return f"entry points at {group(search.entry[1])}" if search.entry else "start of the log"
+    return say("stepper_figures.entry", position=group(search.entry[1])) if search.entry else say("stepper_figures.log_start")
 
 
 def _sent_records(shown: StepperView, by_time: bool) -> list[list[str]]:
@@ -410,5 +416,5 @@ def _sent_records(shown: StepperView, by_time: bool) -> list[list[str]]:
 def _records_hint(shown: StepperView) -> str:
     if shown.all_records <= len(shown.records):
         return ""
-    first = shown.records_from + 1
-    return f"records {group(first)} to {group(first + len(shown.records) - 1)} of {group(shown.all_records)}"
+    first, last = shown.records_from + 1, shown.records_from + len(shown.records)
+    return say("stepper_figures.some_records", first=group(first), last=group(last), count=group(shown.all_records))

@@ -9,6 +9,7 @@ from kafkaviz import units
 from kafkaviz.analyse.why_offset import OLDER, SEARCHED, SegmentTimes, Why
 from kafkaviz.figures.lookup_words import count
 from kafkaviz.units import group
+from kafkaviz.words import counted, say
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -17,7 +18,7 @@ POINTS = 1200  # of all segments together
 MOST_NAMED, MOST_BANDS = 12, 60  # segments whose fate is written out, and that are drawn apart: those around the searched one
 HEIGHT = 320
 LAST_MS = 253_402_300_799_999
-FATES = {SEARCHED: "searched", OLDER: "skipped: all older", "later": "not looked at"}
+FATES = {SEARCHED: "searched", OLDER: "older"}  # and later
 
 
 class Band(NamedTuple):
@@ -59,9 +60,8 @@ def view(why: Why) -> WhyView:
     closest = why.closest if why.closest and why.closest != why.answer else None
     frame = _frame(why, [ms for ms in newest if ms is not None and ms >= 0])
     outside = sum(ms is not None and not frame[0] <= ms <= frame[1] for ms in newest)
-    below = "Each dot is the newest record of a batch; the line is the running maximum, which the time index follows"
     return WhyView(
-        _title(why), f"{below}; {count(outside, 'dot lies', 'dots lie')} outside of the picture" if outside else below,
+        _title(why), count("why_offset.below_outside", outside) if outside else say("why_offset.below"),
         why.target_ms, tuple(map(_band, _around(why, MOST_BANDS))), offsets, newest, running,
         tuple(why.answer) if why.answer else None, tuple(closest) if closest else None, frame, tuple(_notes(why)),
         tuple(map(_row, _around(why, MOST_NAMED))),
@@ -107,44 +107,39 @@ def _around(why: Why, most: int) -> tuple[SegmentTimes, ...]:
 
 
 def _band(one: SegmentTimes) -> Band:
-    return Band(one.base_offset, one.end_offset, one.largest_ms, one.fate, FATES[one.fate])
+    return Band(one.base_offset, one.end_offset, one.largest_ms, one.fate, _fate(one.fate))
+
+
+def _fate(fate: str) -> str:
+    return say(f"why_offset.fate_{FATES.get(fate, 'later')}")
 
 
 def _title(why: Why) -> str:
     if why.answer is None:
         searched = any(one.fate == SEARCHED for one in why.segments)
-        return "No record is that late, so there is no answer" if not searched else "The segment that is searched has no record that late"
+        return say("why_offset.none_late_here" if searched else "why_offset.none_late")
     later = why.answer.timestamp_ms - why.target_ms
-    when = "exactly at the target" if not later else f"{units.duration(later)} after the target"
-    return f"Offset {group(why.answer.offset)} is the first record not before the target: {when}"
+    return say("why_offset.later" if later else "why_offset.exactly", offset=group(why.answer.offset), span=units.duration(later))
 
 
 def _notes(why: Why) -> list[str]:
     notes, older = [], sum(one.fate == OLDER for one in why.segments)
     if older:
-        their = "its largest timestamp is" if older == 1 else "their largest timestamps are"
-        notes.append(f"{count(older, 'segment')} {'is' if older == 1 else 'are'} skipped without a look inside: {their} below the target.")
+        notes.append(count("why_offset.older", older))
     if any(one.of_file and one.fate != OLDER for one in why.segments):
-        notes.append("A segment without a time entry is judged by the time of its .log, which says nothing about its records.")
+        notes.append(say("why_offset.of_file"))
     if why.answer and why.closest and why.closest != why.answer:
-        away = abs(why.closest.timestamp_ms - why.target_ms)
-        side = "before" if why.closest.timestamp_ms < why.target_ms else "after"
-        notes.append(
-            f"The record closest in time is offset {group(why.closest.offset)}, {units.duration(away)} {side} the target. "
-            "Kafka does not look for the closest: it gives the first that is not before the target, in the order of offsets."
-        )
+        key = "why_offset.closest_before" if why.closest.timestamp_ms < why.target_ms else "why_offset.closest_after"
+        span = units.duration(abs(why.closest.timestamp_ms - why.target_ms))
+        notes.append(say(key, offset=group(why.closest.offset), span=span))
     if why.older_behind:
-        holds = "holds" if why.older_behind == 1 else "hold"
-        notes.append(
-            f"{count(why.older_behind, 'batch', 'batches')} behind the answer {holds} only older records: times here do not follow offsets."
-        )
+        notes.append(count("why_offset.behind", why.older_behind))
     if len(why.segments) > MOST_NAMED:
-        notes.append(f"The table names {MOST_NAMED} of {group(len(why.segments))} segments, those around the one that is searched.")
+        notes.append(say("why_offset.named", named=MOST_NAMED, count=group(len(why.segments))))
     if why.faults:
-        their = "its records cannot" if len(why.faults) == 1 else "their records cannot"
-        notes.append(f"{count(len(why.faults), 'batch', 'batches')} near the target left out, since {their} be read: {why.faults[0]}.")
+        notes.append(counted("why_offset.faults", len(why.faults), n=group(len(why.faults)), fault=why.faults[0]))
     if any(one.batches is None for one in why.segments):
-        notes.append("Segments without dots are too large to be read for this picture; their largest timestamps are exact.")
+        notes.append(say("why_offset.unread"))
     return notes
 
 
@@ -152,9 +147,9 @@ def _row(one: SegmentTimes) -> tuple[str, ...]:
     times = one.batches["max_timestamp_ms"] if one.batches is not None else np.empty(0)
     times = times[times >= 0]
     span = f"{units.moment(int(times.min()))} – {units.moment(int(times.max()))}" if len(times) else "–"
-    source = "the time of the .log" if one.of_file else "its last time entry"
+    largest = say("why_offset.by_file" if one.of_file else "why_offset.by_entry", moment=units.moment(one.largest_ms))
     offsets = f"{group(one.base_offset)}–{group(max(one.base_offset, one.end_offset - 1))}"
-    return units.file_stem(one.base_offset), offsets, span, f"{units.moment(one.largest_ms)}, {source}", FATES[one.fate]
+    return units.file_stem(one.base_offset), offsets, span, largest, _fate(one.fate)
 
 
 def figure(shown: WhyView, mode: str) -> "go.Figure":
@@ -165,19 +160,21 @@ def figure(shown: WhyView, mode: str) -> "go.Figure":
 
     colour = colours(mode)
     marks = [
-        (shown.closest, "closest in time", "circle-open", colour["warm"], colour["warm_text"], -16),
-        (shown.answer, "✓ Kafka’s answer", "circle", colour["hit"], colour["hit_text"], 16),
+        (shown.closest, "why_offset.mark_closest", "circle-open", colour["warm"], colour["warm_text"], -16),
+        (shown.answer, "why_offset.mark_answer", "circle", colour["hit"], colour["hit_text"], 16),
     ]
     marks = [mark for mark in marks if mark[0]]
     chart = go.Figure([*_lines(shown, colour), *(_mark(*mark[0], mark[2], mark[3]) for mark in marks)])
     target = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": _utc(shown.target_ms), "y1": _utc(shown.target_ms)}
     target["line"] = {"color": colour["ink"], "width": 1, "dash": "dash"}
-    named = {"x": 0, "xref": "paper", "xanchor": "left", "y": _utc(shown.target_ms), "yshift": 8, "text": "target", "showarrow": False}
+    named = {"x": 0, "xref": "paper", "xanchor": "left", "y": _utc(shown.target_ms), "yshift": 8, "showarrow": False}
+    named["text"] = say("why_offset.target")
     notes = [_note(shown, *mark[0], mark[1], mark[4], mark[5]) for mark in marks]
+    across = {"text": say("why_offset.offset"), "standoff": 4}
     chart.update_layout(
         template=template(mode), height=HEIGHT, margin={"l": 8, "r": 8, "t": 26, "b": 34}, showlegend=False,
         shapes=[*_bands(shown, colour), target], annotations=[*_fates(shown), named, *notes],
-        xaxis={"title": {"text": "offset", "standoff": 4}, "fixedrange": True, "exponentformat": "none", "separatethousands": True},
+        xaxis={"title": across, "fixedrange": True, "exponentformat": "none", "separatethousands": True},
         yaxis={"fixedrange": True, "title": None, "type": "date", "range": [_utc(one) for one in shown.frame_ms]},
     )  # fmt: skip
     return chart
@@ -188,7 +185,7 @@ def _lines(shown: WhyView, colour: dict[str, str]) -> list[dict]:
     newest, running = ([None if ms is None else _utc(ms) for ms in times] for times in (shown.newest_ms, shown.running_ms))
     dots = {"mode": "markers", "marker": {"size": 4, "color": colour["log"], "line": {"width": 0}}}
     line = {"mode": "lines", "line": {"color": colour["time"], "width": 1.5, "shape": "hv"}, "hoverinfo": "skip"}
-    hover = "to offset %{x}: %{y}<extra></extra>"
+    hover = f"{say('why_offset.hover', offset='%{x}', time='%{y}')}<extra></extra>"
     return [
         {"type": "scatter", "x": shown.offsets, "y": newest, "hovertemplate": hover, **dots},
         {"type": "scatter", "x": shown.offsets, "y": running, **line},
@@ -200,9 +197,9 @@ def _mark(offset: int, timestamp_ms: int, symbol: str, colour: str) -> dict:
     return {"type": "scatter", "x": [offset], "y": [_utc(timestamp_ms)], "mode": "markers", "marker": mark, "hoverinfo": "skip"}
 
 
-def _note(shown: WhyView, offset: int, timestamp_ms: int, name: str, colour: str, yshift: int) -> dict:
+def _note(shown: WhyView, offset: int, timestamp_ms: int, key: str, colour: str, yshift: int) -> dict:
     anchor = "right" if shown.bands and offset > shown.bands[-1].end_offset * 0.6 else "left"
-    words = {"text": f"{name}, offset {group(offset)}", "font": {"color": colour}}
+    words = {"text": say(key, offset=group(offset)), "font": {"color": colour}}
     return words | {"x": offset, "y": _utc(timestamp_ms), "yshift": yshift, "xanchor": anchor, "showarrow": False}
 
 

@@ -14,7 +14,7 @@ import streamlit as st
 from kafkaviz import units, versions
 from kafkaviz.analyse import cost, lookups, why_offset
 from kafkaviz.analyse.cost import HEADERS, PROBES, Costs
-from kafkaviz.analyse.infer.interval import interval_bounds
+from kafkaviz.analyse.infer.interval import IntervalBounds, interval_bounds
 from kafkaviz.analyse.infer.version import Assumed, assumed_version
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import why_offset as why_figure
@@ -35,13 +35,14 @@ from kafkaviz.simulate.lessons.practice import Practice
 from kafkaviz.ui import anatomies
 from kafkaviz.ui.pick import Place, log_bytes
 from kafkaviz.units import group
+from kafkaviz.words import counted, language, say
 
 OFFSET, TIMESTAMP = "offset", "timestamp"
-TARGETS = {OFFSET: "Offset", TIMESTAMP: "Timestamp"}  # as all choices of this page: by their short word in the address
+TARGETS = (OFFSET, TIMESTAMP)  # as all choices of this page: short words, as they stand in the address
 OWN, KEYS = "real", "keys"
 PRACTICE = {"five": practice.five, "twenty": practice.twenty, "full": practice.full}
-SETS = {"five": "5 entries", "twenty": "20 entries", "full": "1\u202f310\u202f720 entries", KEYS: "Your keys"}
-VERSIONS = {versions.NEWEST: "Kafka 4.1 and later", "3.9": "Kafka 2.1 to 4.0", "2.0": "Kafka 0.11 to 2.0"}
+SETS = (*PRACTICE, KEYS)
+VERSIONS = {versions.NEWEST: "newest", "3.9": "middle", "2.0": "oldest"}
 SINCE = {versions.NEWEST: (4, 1), "3.9": (2, 1), "2.0": (0,)}  # the first release of each
 KAFKAS_WARM = slots.warm_entries(ENTRY_BYTES[index.OFFSET])  # entries of the offset index
 WARM_ENTRIES = (2, 4, 8, 16, 64, 256, KAFKAS_WARM)  # to choose from for a lesson
@@ -107,26 +108,41 @@ def of_place(place: Place) -> Source:
 
 
 def _title(place: Place, log: ServedLog, of: ServedSegment) -> str:
-    entries = offset_index.written(of.offset_slots)
-    words = f"{group(entries) if entries else 'no'} {'entry' if entries == 1 else 'entries'} in the offset index"
-    among = "" if len(log.segments) == 1 else f" of segment {units.file_stem(of.base_offset)}, one of {group(len(log.segments))}"
-    return f"{units.legible(place.partition.label)}, {words}{among}"
+    number, name = offset_index.written(of.offset_slots), units.legible(place.partition.label)
+    entries = counted("lookup.entries", number, n=group(number)) if number else say("lookup.no_entries")
+    if len(log.segments) == 1:
+        return say("lookup.place", name=name, entries=entries)
+    stem = units.file_stem(of.base_offset)
+    return say("lookup.place_among", name=name, entries=entries, segment=stem, count=group(len(log.segments)))
 
 
 def _note(place: Place, log: ServedLog) -> str:
-    told = (lookups.start_words(log.start_error) if log.start_error else "", lookups.recovered_words(log.recovered))
-    recovered = " ".join(f"{words[0].upper()}{words[1:]}." for words in told if words)
-    return f"{_interval_words(f'{place.listed.key}|{anatomies.key(place.segment)}', place.segment)} {recovered}".strip()
+    bounds = _interval(f"{place.listed.key}|{anatomies.key(place.segment)}", place.segment)
+    told = []
+    if bounds.high_bytes is not None:
+        told.append(say("lookup.interval", low=group(bounds.low_bytes or 0), high=group(bounds.high_bytes)))
+    if log.start_error:
+        told.append(say("lookup.start_fails", error=log.start_error))
+    return " ".join([*told, *recovered_words(log.recovered)])
+
+
+def recovered_words(names: Sequence[str]) -> list[str]:
+    """That some files are shown as recovery would leave them, in a sentence; names: of all of them."""
+    if not names:
+        return []
+    stems, ends = zip(*(name.split(".") for name in names), strict=True)
+    if len(names) == 1:
+        return [say("lookup.recovered_one", file=names[0])]
+    if len(set(stems)) == 1:
+        return [say("lookup.recovered_stem", stem=stems[0], ends=", ".join(f".{end}" for end in ends[:-1]), last=f".{ends[-1]}")]
+    return [say("lookup.recovered_more", file=names[0], n=len(names) - 1)]
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _interval_words(key: str, _segment: Segment) -> str:
+def _interval(key: str, _segment: Segment) -> IntervalBounds:
     """Which index.interval.bytes fits the open segment, as far as its entries tell."""
     anatomy = anatomies.read(_segment)
-    bounds = interval_bounds(anatomy.batches, anatomy.index.entries)
-    if bounds.high_bytes is None:
-        return ""
-    return f"By its entries index.interval.bytes was {group(bounds.low_bytes or 0)} to {group(bounds.high_bytes)}."
+    return interval_bounds(anatomy.batches, anatomy.index.entries)
 
 
 def served(place: Place) -> ServedLog:
@@ -191,7 +207,7 @@ def _label(key: bytes | None) -> str:
 
 def of_practice(name: str) -> Source:
     """A log made for lessons, by its name in PRACTICE."""
-    made = _practice(name)
+    made, title, note = _practice(name), say(f"lookup.{name}_title"), say(f"lookup.{name}_note")
     rows = made.batches
 
     def records(base_offset: int, position: int) -> list[Seen]:
@@ -199,7 +215,7 @@ def of_practice(name: str) -> Source:
         return [Seen(one.offset, one.timestamp_ms) for one in batch_records.of_batch(practice.batch_bytes(row, made.apart_ms))]
 
     return Source(
-        name, made.title, made.note, made.log, 0, int(rows["last_offset"][-1]), int(rows["max_timestamp_ms"][0]),
+        name, title, note, made.log, 0, int(rows["last_offset"][-1]), int(rows["max_timestamp_ms"][0]),
         int(rows["max_timestamp_ms"][-1]), made.offset, made.timestamp_ms, lambda base_offset: rows, records, lambda base_offset: rows,
         is_made=True,
     )  # fmt: skip
@@ -212,11 +228,10 @@ def _practice(name: str) -> Practice:
 
 def of_keys(keys: Sequence[int]) -> Source:
     """An index of these keys, without a log."""
-    count = f"{group(len(keys))} {'key' if len(keys) == 1 else 'keys'}"
+    title = counted("lookup.keys_title", len(keys), n=group(len(keys)))
     low, high = (min(keys), max(keys)) if keys else (0, 0)
-    note = "Only the index is searched; there is no log behind it."
     return Source(
-        f"keys {' '.join(map(str, keys))}", f"An index of {count}", note, practice.typed(keys), min(0, low), high + 1, None, None,
+        f"keys {' '.join(map(str, keys))}", title, say("lookup.keys_note"), practice.typed(keys), min(0, low), high + 1, None, None,
         keys[len(keys) * 3 // 5] + 1 if keys else 0, 0, lambda base_offset: np.empty(0, practice.ROW), lambda base_offset, position: (),
         lambda base_offset: None, is_made=True, is_alone=True,
     )  # fmt: skip
@@ -227,9 +242,9 @@ def parsed_keys(text: str) -> list[int]:
     parts = re.split(r"[\s,;]+", text.strip()) if text.strip() else []
     for part in parts:
         if not re.fullmatch(r"-?\d{1,10}", part) or abs(int(part)) >= 1 << 31:
-            raise ValueError(f"{part[:20]} is no relative offset: an index keeps whole numbers below 2 147 483 648")
+            raise ValueError(say("lookup.no_key", said=part[:20]))
     if len(parts) > MOST_KEYS:
-        raise ValueError(f"{group(len(parts))} keys are more than the {group(MOST_KEYS)} that are taken")
+        raise ValueError(say("lookup.many_keys", n=group(len(parts)), most=group(MOST_KEYS)))
     return [int(part) for part in parts]
 
 
@@ -355,11 +370,11 @@ def _costs(key: str, base_offset: int, by: str, of: SearchProfile, _found: Made)
 
 def why(source: Source, found: Made, of: SearchProfile) -> WhyView:
     """Why a timestamp gave this offset."""
-    return _why(source.key, found.target, of, found.found.bounds, source, found)
+    return _why(source.key, found.target, of, found.found.bounds, language(), source, found)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _why(key: str, target_ms: int, of: SearchProfile, bounds: Bounds, _source: Source, _found: Made) -> WhyView:
+def _why(key: str, target_ms: int, of: SearchProfile, bounds: Bounds, spoken: str, _source: Source, _found: Made) -> WhyView:
     return why_figure.view(why_offset.why(_found.found, _found.log, _source.times, _source.records))
 
 

@@ -74,7 +74,7 @@ def test_what_each_step_shows():
     shown = stepper.view(looked_up(practice.twenty(), 66, warm=32))
     steps = [step for step in shown.steps if step.phase == "offset"]
     assert [step.line[1] + 1 for step in steps] == [3, 5, 9, 10, 10, 10, 11]
-    values = dict(zip(stepper.VALUES, steps[4].values, strict=True))
+    values = dict(zip(stepper.value_names(), steps[4].values, strict=True))
     assert {name: text for name, (text, _) in values.items()} == {
         "target": "66", "N": "20", "F": "15", "probes": "5", "lo": "8", "hi": "9", "mid": "10", "key": "79", "p": "–", "17 B reads": "0",
         "61 B reads": "0", "pages": "3",

@@ -45,9 +45,6 @@ FULL_ENTRIES, FULL_BATCH_BYTES, FULL_RECORDS = 1_310_720, 400, 4
 class Practice:
     """A made log. batches: ROW; apart_ms: between two records of a batch; offset, timestamp_ms: targets worth a look."""
 
-    name: str
-    title: str
-    note: str
     log: ServedLog
     batches: np.ndarray
     apart_ms: int
@@ -58,15 +55,13 @@ class Practice:
 @cache
 def five() -> Practice:
     """Five entries, as drawn on many blackboards; index.interval.bytes is 150."""
-    title, note = "Five entries, as drawn on many blackboards", "Made for teaching: index.interval.bytes = 150."
-    return _small("5 entries", title, note, FIVE, 150, 60, offset=23, timestamp_ms=START_MS + 3000)
+    return _small(FIVE, 150, 60, offset=23, timestamp_ms=START_MS + 3000)
 
 
 @cache
 def twenty() -> Practice:
     """Twenty entries; index.interval.bytes is 230."""
-    title, note = "Twenty entries with a small warm section", "Made for teaching: index.interval.bytes = 230."
-    return _small("20 entries", title, note, TWENTY, 230, 20, offset=66, timestamp_ms=START_MS + 4200)
+    return _small(TWENTY, 230, 20, offset=66, timestamp_ms=START_MS + 4200)
 
 
 @cache
@@ -79,9 +74,7 @@ def full() -> Practice:
     batches["last_offset"], batches["max_timestamp_ms"] = batches["base_offset"] + FULL_RECORDS - 1, START_MS + number // 2
     read = lambda position, buffer: _fill_full(position, buffer)  # noqa: E731 - a Read
     log = _served(batches, ServedFile("", len(batches) * FULL_BATCH_BYTES, _always(read)), *_indexed(batches, 256))
-    note = "Made for teaching: batches of 400 B with 4 records, index.interval.bytes = 256."
-    title, newest_ms = "A full offset index of 10 MiB", START_MS + 308_641
-    return Practice("1\u202f310\u202f720 entries", title, note, log, batches, 0, 1_234_567, newest_ms)
+    return Practice(log, batches, 0, 1_234_567, START_MS + 308_641)
 
 
 def typed(keys: Sequence[int]) -> ServedLog:
@@ -91,14 +84,14 @@ def typed(keys: Sequence[int]) -> ServedLog:
     return _served(np.empty(0, ROW), _memory(b""), entries, np.empty(0, time_index.ENTRY))
 
 
-def _small(name: str, title: str, note: str, made: tuple, interval_bytes: int, apart_ms: int, **targets: int) -> Practice:
+def _small(made: tuple, interval_bytes: int, apart_ms: int, **targets: int) -> Practice:
     sizes, counts, newest = (np.array(column) for column in zip(*made, strict=True))
     batches = np.empty(len(made), ROW)
     batches["size_bytes"], batches["record_count"], batches["max_timestamp_ms"] = sizes, counts, newest + START_MS
     batches["position"], batches["base_offset"] = np.cumsum(sizes) - sizes, np.cumsum(counts) - counts
     batches["last_offset"] = batches["base_offset"] + counts - 1
     data = b"".join(batch_bytes(row, apart_ms) for row in batches)
-    return Practice(name, title, note, _served(batches, _memory(data), *_indexed(batches, interval_bytes)), batches, apart_ms, **targets)
+    return Practice(_served(batches, _memory(data), *_indexed(batches, interval_bytes)), batches, apart_ms, **targets)
 
 
 def _indexed(batches: np.ndarray, interval_bytes: int) -> tuple[np.ndarray, np.ndarray]:

@@ -4,7 +4,7 @@ export default function ({ parentElement: root, data }) {
   m.release?.();
   Object.assign(m, { data, $: name => root.querySelector('.' + name) });
   m.$('ct').textContent = data.title;
-  m.$('note').textContent = data.note;
+  m.$('note').textContent = data.words.note;
   const follow = event => show(m, event.detail), sizes = new ResizeObserver(() => { measure(m); show(m, m.at); });
   build(m);
   document.addEventListener('kv-step', follow);
@@ -15,8 +15,9 @@ export default function ({ parentElement: root, data }) {
 
 function build(m) {
   const number = one => H('div', { class: 'n' }, H('b', {}, H('span', {}), H('small', {})), H('span', { class: 'ty fnt' }, one));
+  const { words } = m.data;
   m.rows = m.data.lanes.map(lane => {
-    const box = H('div', { class: 'pl' }), probes = number(lane.slots.length === 1 ? 'probe' : 'probes'), pages = number(lane.pages.at(-1) === 1 ? 'page' : 'pages');
+    const box = H('div', { class: 'pl' }), probes = number(counted(words, 'probes', lane.slots.length)), pages = number(counted(words, 'pages', lane.pages.at(-1) ?? 0));
     return { lane, box, probes, pages, row: H('div', { class: 'lane' }, H('div', {}, H('div', { class: 't' }, lane.title), H('div', { class: 'ty fnt' }, lane.since)), box, probes, pages) };
   });
   m.$('lanes').replaceChildren(...m.rows.map(one => one.row));
@@ -34,7 +35,7 @@ function show(m, at) {
     const n = Math.min(made, lane.slots.length);
     if (box.dataset.shown === `${n} ${m.width}`) continue;
     box.dataset.shown = `${n} ${m.width}`;
-    const say = (cell, count, all) => { cell.firstChild.firstChild.textContent = count; cell.firstChild.lastChild.textContent = count < all ? ` of ${all}` : ''; };
+    const say = (cell, count, all) => { cell.firstChild.firstChild.textContent = count; cell.firstChild.lastChild.textContent = count < all ? ` ${fill(data.words.of_all, { n: all })}` : ''; };
     say(probes, n, lane.slots.length);
     say(pages, n ? lane.pages[n - 1] : 0, lane.pages.at(-1) ?? 0);
     box.replaceChildren(path(data, lane, made, m.width));
@@ -43,7 +44,7 @@ function show(m, at) {
 
 function path(data, lane, made, w) {
   const slots = lane.slots.slice(0, made), x = scale(0, Math.max(1, data.entries), 4, w - 4), col = data.kind === 'time' ? 'time' : 'offset';
-  const g = hatches(S('svg', { height: 36, viewBox: `0 0 ${w} 36`, role: 'img', 'aria-label': `${lane.title}: ${slots.length} of ${lane.slots.length} probes` }));
+  const g = hatches(S('svg', { height: 36, viewBox: `0 0 ${w} 36`, role: 'img', 'aria-label': fill(data.words.drawn, { title: lane.title, made: slots.length, n: lane.slots.length }) }));
   g.append(S('rect', { x: 4, y: 22, width: w - 8, height: 8, fill: V(`${col}-soft`), rx: 2 }));
   if (lane.warm_from !== null) { const a = x(lane.warm_from); g.append(S('rect', { x: Math.min(a, w - 8), y: 22, width: Math.max(4, w - 4 - a), height: 8, fill: w - 4 - a < 9 ? V('warm') : 'url(#hWarm)' })); }
   slots.forEach((slot, i) => {

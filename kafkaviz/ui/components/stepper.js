@@ -1,5 +1,4 @@
 // The stepper of a lookup: three figures, the pseudocode and its values. Other components on the page hear of each step by the event kv-step.
-const PHASES = { segment: 'Segment', time: 'Time index', offset: 'Offset index', log: 'Log headers', record: 'Record' };
 const BATCHES = 14; // drawn side by side; of a longer scan those around the read
 
 export default function ({ parentElement: root, data, setTriggerValue }) {
@@ -24,16 +23,16 @@ function moved(m, { search, probes, over }) {
 
 // A dot a step, in groups: one a phase, and again where a phase comes again.
 function dots(m) {
-  const groups = [];
+  const groups = [], { words } = m.data;
   m.data.steps.forEach((step, i) => { if (groups.at(-1)?.phase !== step.phase) groups.push({ phase: step.phase, own: [] }); groups.at(-1).own.push([step, i]); });
   m.dots = [];
   m.groups = groups.map(({ phase, own }) => {
     const buttons = own.map(([step, i]) => {
-      const dot = H('button', { 'aria-label': `Step ${i + 1}: ${step.text}`, class: step.over && step.phase === m.data.searches[step.search]?.kind ? 'dn' : '' });
+      const dot = H('button', { 'aria-label': fill(words.step_text, { n: i + 1, text: step.text }), class: step.over && step.phase === m.data.searches[step.search]?.kind ? 'dn' : '' });
       dot.onclick = () => { stop(m); go(m, i); };
-      return m.dots[i] = m.hover(dot, () => [`Step ${i + 1}`, step.text]);
+      return m.dots[i] = m.hover(dot, () => [fill(words.step, { n: i + 1 }), step.text]);
     });
-    const box = H('div', { class: 'dg' }, H('span', { class: 'lab' }, PHASES[phase]), H('div', { class: 'dd' }, buttons));
+    const box = H('div', { class: 'dg' }, H('span', { class: 'lab' }, words[`phase_${phase}`]), H('div', { class: 'dd' }, buttons));
     return { box, from: own[0][1], to: own.at(-1)[1] };
   });
   m.$('way').replaceChildren(...m.groups.map(group => group.box));
@@ -110,24 +109,24 @@ function clickable(m, search, box, slotAt) {
 }
 
 function drawSmall(m, w, search, view) {
-  const { probes, now, found, pages } = view, N = search.entries, F = search.warm_from, col = colour(search);
+  const { words } = m.data, { probes, now, found, pages } = view, N = search.entries, F = search.warm_from, col = colour(search);
   const time = search.kind === 'time', L = 44, R = time ? 124 : 104, cw = N ? Math.min(150, (w - L - R) / N) : 0, x = s => L + s * cw, tiny = cw < (time ? 42 : 25), H0 = tiny ? 30 : 52, top = 30, rowH = 24, y0 = top + H0 + 34;
   const g = canvas(w, y0 + Math.max(search.rows.length, 1) * rowH + 6, m.$('f1t').textContent), page = s => Math.floor(s / search.page_slots);
   for (let s = 1, a = 0; s <= N; s++) if (s === N || page(s) !== page(a)) {
-    const p = page(a), on = pages.has(p), word = x(s) - x(a) > 96 && on ? `page ${p}, touched` : x(s) - x(a) > 44 ? `page ${p}` : String(p);
+    const p = page(a), on = pages.has(p), word = x(s) - x(a) > 96 && on ? fill(words.page_touched, { n: p }) : x(s) - x(a) > 44 ? fill(words.page, { n: p }) : String(p);
     g.append(S('path', { d: `M${x(a) + 2} ${top - 4}v-5h${x(s) - x(a) - 4}v5`, fill: 'none', stroke: V(on ? 'ink' : 'line-2'), 'stroke-width': on ? 1.8 : 1 }),
       S('text', { x: (x(a) + x(s)) / 2, y: top - 14, 'text-anchor': 'middle', class: on ? 'strong' : 'axt' }, word));
     a = s;
   }
   if (F !== null) {
     g.append(S('rect', { x: x(F), y: top + H0 + 5, width: x(N) - x(F), height: 9, fill: 'url(#hWarm)' }),
-      S('text', { x: x(N), y: top + H0 + 26, 'text-anchor': 'end', style: `fill:${V('warm-text')};font-weight:600` }, F === 0 ? 'warm section = the whole index' : 'warm section'));
-    if (F > 0) g.append(S('rect', { x: x(0), y: top + H0 + 5, width: x(F) - x(0) - 2, height: 9, fill: V('cold-soft') }), S('text', { x: x(0), y: top + H0 + 26, style: `fill:${V('cold-text')}` }, 'cold section'));
+      S('text', { x: x(N), y: top + H0 + 26, 'text-anchor': 'end', style: `fill:${V('warm-text')};font-weight:600` }, F === 0 ? words.warm_all : words.warm));
+    if (F > 0) g.append(S('rect', { x: x(0), y: top + H0 + 5, width: x(F) - x(0) - 2, height: 9, fill: V('cold-soft') }), S('text', { x: x(0), y: top + H0 + 26, style: `fill:${V('cold-text')}` }, words.cold));
   }
-  if (tiny) g.append(S('text', { x: 0, y: top + 19, class: 'axt' }, 'slots'), S('text', { x: x(N) + 10, y: top + 19, class: 'axt' }, N ? `0 to ${N - 1}` : ''));
-  else ['slot', 'key', time ? 'offset' : search.cells[0]?.[1] ? 'byte' : ''].forEach((t, i) => g.append(S('text', { x: 0, y: top + [15, 32, 46][i], class: 'axt' }, t)));
+  if (tiny) g.append(S('text', { x: 0, y: top + 19, class: 'axt' }, words.slots), S('text', { x: x(N) + 10, y: top + 19, class: 'axt' }, N ? fill(words.slots_to, { last: N - 1 }) : ''));
+  else [words.slot, words.key, time ? words.offset : search.cells[0]?.[1] ? words.byte : ''].forEach((t, i) => g.append(S('text', { x: 0, y: top + [15, 32, 46][i], class: 'axt' }, t)));
   const probed = new Set(probes.map(p => p.slot)), [lo, hi] = view.left ?? [N, -1];
-  search.cells.forEach(([key, value, words], s) => {
+  search.cells.forEach(([key, value, told], s) => {
     const out = probes.length && (s < lo || s > hi), hit = found === s, here = now?.slot === s, mid = x(s) + cw / 2;
     const cell = S('g', { opacity: out && !probed.has(s) ? .42 : 1 }, S('rect', { x: x(s) + 1, y: top, width: Math.max(1, cw - 2), height: H0, rx: 3, fill: V(hit ? 'hit-soft' : out ? 'panel' : `${col}-soft`), stroke: hit ? V('hit') : here ? V('probe') : 'none', 'stroke-width': hit || here ? 2.4 : 0 }));
     if (!tiny) cell.append(S('text', { x: mid, y: top + 15, 'text-anchor': 'middle', class: 'axt', style: 'font-size:11px' }, s + (hit ? ' ✓' : '')),
@@ -135,7 +134,7 @@ function drawSmall(m, w, search, view) {
       S('text', { x: mid, y: top + 46, 'text-anchor': 'middle', class: 'mono', style: `font-size:${cw < 44 ? 9.5 : 11}px;fill:${V('ink-3')}` }, cw < 44 ? value.replace(/\s/g, '') : value));
     else if (hit) cell.append(S('path', { d: `M${mid - 4} ${top + 15}l3 3.4 5.4-7`, fill: 'none', stroke: V('hit'), 'stroke-width': 2 }));
     else if (probed.has(s)) cell.append(S('circle', { cx: mid, cy: top + 15, r: 2.6, fill: V('ink') }));
-    g.append(clickable(m, search, m.hover(cell, () => [words]), () => s));
+    g.append(clickable(m, search, m.hover(cell, () => [told]), () => s));
   });
   probes.forEach((p, i) => {
     const y = y0 + i * rowH + rowH / 2, here = p === now, [a, b] = p.before;
@@ -143,14 +142,14 @@ function drawSmall(m, w, search, view) {
     if (!p.after) cut(a, b); else { cut(a, p.after[0] - 1); cut(p.after[1] + 1, b);
       if (p.after[1] >= p.after[0]) g.append(S('rect', { x: x(p.after[0]) + 1, y: y - 6, width: Math.max(1, (p.after[1] - p.after[0] + 1) * cw - 2), height: 12, rx: 3, fill: V(col), opacity: here ? .62 : .3 })); }
     const short = text => time ? text.slice(6) : text;
-    g.append(S('text', { x: 0, y: y + 4, class: here ? 'strong' : 'axt' }, 'probe'), disc(x(p.slot) + cw / 2, y, i + 1, V(here ? 'probe' : 'ink-2')),
+    g.append(S('text', { x: 0, y: y + 4, class: here ? 'strong' : 'axt' }, words.probe), disc(x(p.slot) + cw / 2, y, i + 1, V(here ? 'probe' : 'ink-2')),
       S('text', { x: w, y: y + 4, 'text-anchor': 'end', class: (here ? 'strong ' : '') + 'mono', style: 'font-size:12px' }, `${short(p.key)} ${p.compare} ${short(search.target)}`));
   });
   return g;
 }
 
 function drawBig(m, w, search, view) {
-  const { probes, now, found, pages } = view, N = search.entries, F = search.warm_from, per = search.page_slots, NP = search.pages, all = search.rows.length, col = colour(search);
+  const { words } = m.data, { probes, now, found, pages } = view, N = search.entries, F = search.warm_from, per = search.page_slots, NP = search.pages, all = search.rows.length, col = colour(search);
   const tight = all > 14, rowH = tight ? 19 : 23, bar = tight ? 9 : 11, sy = 40, sh = 26, y0 = sy + sh + 54, px = scale(0, NP, 0, w);
   const g = canvas(w, y0 + Math.max(1, all) * rowH + 8, m.$('f1t').textContent), slotX = slot => px(slot / per);
   const strip = S('g', {}, S('rect', { x: 0, y: sy, width: w, height: sh, fill: V(`${col}-soft`), rx: 3 }));
@@ -159,20 +158,20 @@ function drawBig(m, w, search, view) {
   if (F !== null) {
     const ww = Math.max(4, w - slotX(F)), part = (N - F) * 100 / N;
     strip.append(S('rect', { x: w - ww, y: sy, width: ww, height: sh, fill: ww < 9 ? V('warm') : 'url(#hWarm)' }));
-    g.append(S('text', { x: w, y: sy + sh + 15, 'text-anchor': 'end', style: `fill:${V('warm-text')};font-weight:600` }, F === 0 ? 'warm section = the whole index' : `warm section, ${part.toFixed(part < 1 ? 2 : 0)} %`));
+    g.append(S('text', { x: w, y: sy + sh + 15, 'text-anchor': 'end', style: `fill:${V('warm-text')};font-weight:600` }, F === 0 ? words.warm_all : fill(words.warm_share, { share: part.toFixed(part < 1 ? 2 : 0) })));
   }
-  clickable(m, search, m.hover(strip, () => ['Click to look up the key of the slot here']), event => {
+  clickable(m, search, m.hover(strip, () => [words.click]), event => {
     const box = strip.getBoundingClientRect();
     return Math.max(0, Math.min(N - 1, Math.floor((event.clientX - box.left) / box.width * NP * per)));
   });
   if (probes.length && view.left) { const xa = slotX(view.left[0]), xb = slotX(view.left[1] + 1); g.append(S('rect', { x: Math.min(xa, w - 3), y: sy, width: Math.max(3, xb - xa), height: sh, fill: V(col), opacity: .34, 'pointer-events': 'none' })); }
   for (const k of pages) g.append(S('line', { x1: px(k + .5), x2: px(k + .5), y1: sy - 4, y2: sy + sh + 4, stroke: V('probe'), 'stroke-width': now?.pages.includes(k) ? 2.6 : 1.4 }));
   const named = [...pages].slice(0, 13).map(grp).join(', ') + (pages.size > 13 ? ' …' : '');
-  g.append(S('text', { x: 0, y: sy + sh + 15 }, pages.size ? `${pages.size} page${pages.size > 1 ? 's' : ''} touched: ${named}` : 'No page touched yet'));
-  if (NP <= 14) for (let i = 0; i < NP; i++) g.append(S('text', { x: px(i) + 5, y: sy - 6, class: 'axt', style: 'font-size:11px' }, `page ${i}`));
+  g.append(S('text', { x: 0, y: sy + sh + 15 }, pages.size ? counted(words, 'pages_touched', pages.size, { pages: named }) : words.no_page));
+  if (NP <= 14) for (let i = 0; i < NP; i++) g.append(S('text', { x: px(i) + 5, y: sy - 6, class: 'axt', style: 'font-size:11px' }, fill(words.page, { n: i })));
   if (found !== null) g.append(...tick(slotX(found + .5), sy + sh / 2, 8));
   const fw = w - 220;
-  g.append(S('text', { x: 0, y: y0 - 16, class: 'axt' }, 'Each row magnifies what is left of the row above'));
+  g.append(S('text', { x: 0, y: y0 - 16, class: 'axt' }, words.magnifies));
   probes.forEach((p, i) => {
     const y = y0 + i * rowH, [a, b] = p.before, here = p === now, x = scale(a, b + 1, 0, fw), [lo, hi] = p.after ?? [b + 1, b], xa = x(lo), xb = x(hi + 1);
     if (lo > a) g.append(S('rect', { x: 0, y, width: Math.max(0, xa), height: bar, rx: 2, fill: 'url(#hOut)', stroke: V('line') }));
@@ -185,16 +184,16 @@ function drawBig(m, w, search, view) {
     g.append(S('circle', { cx: x(p.slot + .5), cy: y + bar / 2, r: here ? 6.5 : 4.5, fill: V(here ? 'probe' : 'ink-2'), stroke: V('raised'), 'stroke-width': 1.5 }),
       S('text', { x: fw + 14, y: y + bar / 2 + 4, class: here ? 'strong' : '' }, String(i + 1)),
       S('text', { x: fw + 34, y: y + bar / 2 + 4, class: (here ? 'strong ' : '') + 'mono', style: 'font-size:11.5px' }, `${search.kind === 'time' ? p.key.slice(3) : p.key} ${p.compare}`),
-      S('text', { x: w, y: y + bar / 2 + 4, 'text-anchor': 'end', class: here ? '' : 'axt', style: 'font-size:11.5px' }, p.after ? `${grp(hi - lo + 1)} left` : 'none left'));
+      S('text', { x: w, y: y + bar / 2 + 4, 'text-anchor': 'end', class: here ? '' : 'axt', style: 'font-size:11.5px' }, p.after ? fill(words.left, { n: grp(hi - lo + 1) }) : words.none_left));
   });
-  if (!probes.length) g.append(S('rect', { x: 0, y: y0, width: fw, height: bar, rx: 2, fill: V(`${col}-soft`) }), S('text', { x: fw + 14, y: y0 + bar / 2 + 4, class: 'axt' }, `${grp(N)} slots`));
+  if (!probes.length) g.append(S('rect', { x: 0, y: y0, width: fw, height: bar, rx: 2, fill: V(`${col}-soft`) }), S('text', { x: fw + 14, y: y0 + bar / 2 + 4, class: 'axt' }, fill(words.n_slots, { n: grp(N) })));
   return g;
 }
 
 // ---- the log and the records
 
 function drawLog(m, step, scan) {
-  const { $ } = m, w = m.width, y = 34, bh = 36, h = 112, g = canvas(w, h, $('f2t').textContent);
+  const { $, data: { words } } = m, w = m.width, y = 34, bh = 36, h = 112, g = canvas(w, h, $('f2t').textContent);
   $('f2s').textContent = scan.hint;
   if (!scan.rows.length) return $('lg').replaceChildren(g);
   const reads = scan.reads.slice(0, step.readings), now = step.phase === 'log' ? reads.at(-1) : null, list = window14(scan.rows, reads.at(-1)?.[0] ?? scan.start);
@@ -209,7 +208,7 @@ function drawLog(m, step, scan) {
     const text = xb - xa > full.length * 7.4 + 14 ? full : grp(base);
     if (xb - xa > text.length * 7.4 + 12) box.append(S('text', { x: (xa + xb) / 2 + (rd && !low ? 4 : 0), y: y + (low ? 14 : 16), 'text-anchor': 'middle', class: 'mono', style: `font-size:12px;fill:${V('ink')};font-weight:${hit ? 650 : 500}` }, text),
       S('text', { x: (xa + xb) / 2 + (rd && !low ? 5 : 0), y: y + (low ? 26 : 30), 'text-anchor': 'middle', style: 'font-size:11px', class: 'axt' }, bytes(size)));
-    g.append(m.hover(box, () => [`Batch ${grp(base)}–${grp(last)}`, `bytes ${grp(pos)}–${grp(pos + size - 1)}, ${grp(size)} B, ${grp(count)} record${count === 1 ? '' : 's'}`, `newest record ${newest}`]));
+    g.append(m.hover(box, () => [fill(words.batch, { first: grp(base), last: grp(last) }), counted(words, 'batch_bytes', count, { first: grp(pos), last: grp(pos + size - 1), size: grp(size) }), fill(words.newest, { at: newest })]));
   }
   if (p0 > 0) g.append(S('text', { x: 0, y: y - 10, class: 'axt' }, '…'));
   [...read.keys()].forEach((q, i, all) => { const a = x(all[i - 1]), b = x(q); if (i && b > a) g.append(S('path', { d: `M${a + 4} ${y - 4}C${a + 8} ${y - 20} ${b - 6} ${y - 20} ${b + 2} ${y - 5}`, fill: 'none', stroke: V('scan'), 'stroke-width': 1.6 }), S('path', { d: `M${b - 4} ${y - 11}l6 6 1 -8z`, fill: V('scan') })); });
@@ -221,7 +220,7 @@ function drawLog(m, step, scan) {
     g.append(S('line', { x1: at, x2: at, y1: y + bh + 3, y2: y + bh + 8, stroke: V('line-2') }));
     if (at - right > text.length * 7 + 14) { g.append(S('text', { x: at, y: y + bh + 21, 'text-anchor': at < 10 ? 'start' : at > w - 34 ? 'end' : 'middle', class: 'axt' }, text)); right = at; }
   }
-  g.append(S('text', { x: w, y: h - 4, 'text-anchor': 'end', class: 'axt' }, 'byte of the .log'));
+  g.append(S('text', { x: w, y: h - 4, 'text-anchor': 'end', class: 'axt' }, words.byte_of_log));
   $('lg').replaceChildren(g);
 }
 
@@ -236,6 +235,6 @@ function drawRecords(m, step) {
   const { $, data } = m, on = step.phase === 'record', hit = data.records.findIndex(one => one[0] === data.hit);
   $('fr').hidden = !data.records.length;
   if (!data.records.length) return;
-  const boxes = data.records.map(([offset, text, label, when], i) => m.hover(H('div', { class: on && i === hit ? 'hit' : on && i < hit ? 'skip' : '' }, H('b', {}, text), label), () => [`Offset ${text}`, when]));
+  const boxes = data.records.map(([offset, text, label, when], i) => m.hover(H('div', { class: on && i === hit ? 'hit' : on && i < hit ? 'skip' : '' }, H('b', {}, text), label), () => [fill(data.words.offset_n, { offset: text }), when]));
   $('rc').replaceChildren(H('div', { class: on ? 'rec' : 'rec off' }, boxes), ...(data.records_hint ? [H('div', { class: 'ty fnt more' }, data.records_hint)] : []));
 }

@@ -13,8 +13,9 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analyse import cost_model, pin, sweep, tuning, tuning_source, tuning_words
+from kafkaviz.analyse import cost_model, pin, sweep, tuning, tuning_source
 from kafkaviz.analyse.anatomy import Anatomy
+from kafkaviz.figures import finding_words
 from kafkaviz.figures import growth as growth_figure
 from kafkaviz.figures import (
     limit_curves,
@@ -42,7 +43,7 @@ from kafkaviz.ui.components.entries import entries as entries_door
 from kafkaviz.ui.components.growth import growth as growth_door
 from kafkaviz.ui.lessons.grammar import Block, NoValue
 from kafkaviz.ui.pick import Place
-from kafkaviz.words import say
+from kafkaviz.words import language, say
 
 GROWN = {"first": grown.first_segments, "full-time-index": grown.full_time_index}
 MB = 1_000_000
@@ -96,7 +97,7 @@ def made(block: Block) -> Made:
 
 
 def _key(block: Block) -> str:
-    return f"lesson {block.kind} {block.said}"
+    return f"lesson {language()} {block.kind} {block.said}"
 
 
 # ---- a lookup
@@ -320,9 +321,13 @@ def _draw_segments(made: tuple, block: Block, key: str) -> None:
 # ---- a log that grows
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
 def growth_of(story: str) -> growth_figure.GrowthView:
     """A story of simulate.lessons.growth, in words."""
+    return _growth_of(story, language())
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _growth_of(story: str, spoken: str) -> growth_figure.GrowthView:
     return growth_figure.view(GROWN[story](), f"lesson {story}")
 
 
@@ -435,7 +440,7 @@ def _draw_findings(found: list, block: Block, key: str) -> None:
     wrap = ' style="white-space:normal"'
     rows = [
         f'<tr><td class="kv-mono">{escape(Path(one.file or "").name)}</td>'
-        f"<td{wrap}>{escape(one.message)}</td><td{wrap}>{escape(one.consequence)}</td></tr>"
+        f'<td{wrap} lang="en">{escape(one.message)}</td><td{wrap}>{escape(finding_words.consequence(one))}</td></tr>'
         for one in found
     ]
     parts.figure_head(f"{block['tp']}, {block['data']}", say("workshop.findings_below"))
@@ -487,11 +492,11 @@ class Tuned:
 
 def _make_tuning(block: Block) -> Tuned:
     here = place(block)
-    return _tuned(f"{here.listed.key} {here.partition.directory}", block["considered"], here)
+    return _tuned(f"{here.listed.key} {here.partition.directory}", block["considered"], language(), here)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _tuned(key: str, considered: int, _here: Place) -> Tuned:
+def _tuned(key: str, considered: int, spoken: str, _here: Place) -> Tuned:
     source = tuning_source.open_source(_here.partition.path)
     case, budgets, prices = source.whole, tuning.Budgets(), cost_model.costs(source.by_base_offset)
     every, today = tuning.every(case.measured, prices, budgets), case.today.interval_bytes
@@ -499,7 +504,14 @@ def _tuned(key: str, considered: int, _here: Place) -> Tuned:
         raise NoValue(f"considered: one of the intervals that are swept, such as 1024 or 16384, not {considered}")
     view = curve.view(every, today, considered, case.measured.log_bytes, case.measured.parts.least_batch_bytes, budgets, prices)
     found = tuning.recommend(case.measured, case.today, budgets, prices)
-    return Tuned(_here, view, every, tuning_words.headline(found) if found else "", today)
+    return Tuned(_here, view, every, _verdict(found) if found else "", today)
+
+
+def _verdict(found: tuning.Recommendation) -> str:
+    """What to do, in a line."""
+    is_kept = found.verdict == tuning.Verdict.KEEP
+    values = {"name": tuning.SETTING, "today": found.today.interval_bytes, "value": found.value}
+    return say("workshop.tuning_keep" if is_kept else "workshop.tuning_change", **values)
 
 
 def _draw_tuning(made: Tuned, block: Block, key: str) -> None:
@@ -511,7 +523,8 @@ def _draw_tuning(made: Tuned, block: Block, key: str) -> None:
             parts.figure_head(title, words)
             chart(figure(f"{key}_{number}", _key(block), mode(), draw, made.view), f"{key}_{number}", f"{title}. {words}")
     if made.verdict:
-        st.html(f'<p class="kv-sm">{escape(made.place.partition.directory)}, {escape(block["data"])}: <b>{escape(made.verdict)}</b></p>')
+        of = f"{escape(made.place.partition.directory)}, {escape(block['data'])}"
+        st.html(f'<p class="kv-sm">{of}<br><b>{escape(made.verdict)}</b></p>')
 
 
 def _tuning_on_paper(made: Tuned, block: Block, key: str) -> None:
