@@ -16,21 +16,26 @@ from kafkaviz.figures import limit_curves, roll_summary, roll_timeline, roll_wor
 from kafkaviz.log.broker import Broker
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.sending.workload import Workload
-from kafkaviz.ui import parts, pick, state, upload
+from kafkaviz.simulate.writing.roll import Cause
+from kafkaviz.ui import parts, pick, short, state, upload
 from kafkaviz.ui import rolls as lab
 from kafkaviz.ui.components.growth import growth
 from kafkaviz.ui.frame import frame
 from kafkaviz.ui.pick import Place
-from kafkaviz.ui.tables import csv_of, download, table
+from kafkaviz.ui.tables import chart, csv_of, download, mode, table
+from kafkaviz.words import counted, say
 
-SIMULATED = "Simulated"
+SIMULATED = "Simulated"  # as a value of state.ROLLS_OF
 WIDTHS = (1.15, 1)
-LEAD = "A log grows, and every append first asks: is the active segment full, too old, or out of index slots?"
-KEY = (("roll-size", "size"), ("roll-time", "time"), ("roll-offset", "offset index"), ("roll-timestamp", "time index"))
-HEADS = ("Segment", "Cause", "Because", "Open for")
+KEY = {
+    "roll-size": Cause.SIZE, "roll-time": Cause.TIME, "roll-offset": Cause.OFFSET_INDEX_FULL, "roll-timestamp": Cause.TIME_INDEX_FULL,
+}  # fmt: skip
+HEADS = ("segment", "cause", "because", "open_for")
+STEP_HEADS = ("step", "what_happens", "counter", "offset_entries", "time_entries")
 OTHERS, NAME_CHARACTERS, MOST_ROWS = 2, 22, 400
 PANEL = ("segment.bytes", "segment.ms", "segment.index.bytes", "index.interval.bytes")
 MORE = "segment.jitter.ms"
+CHANGED = ("workload", "throughput", "batches")
 
 
 def main() -> None:
@@ -62,15 +67,20 @@ def head(place: Place) -> str:
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
         lead = st.container(width="stretch")
         look = {"default": now, "required": True, "label_visibility": "collapsed", "key": f"kv_rolls_of_{now}"}
-        label = st.segmented_control("Rolls of", list(labels), **look) or now
+        label = st.segmented_control(say("rolls.of"), list(labels), format_func=called, **look) or now
     of = labels[label]
     if label != now:
         st.session_state[state.ROLLS_ON_DISK] = of != SIMULATED
         there = place.address if of == SIMULATED else state.address(place.directory, of) | {state.ROLLS_OF: label}
         st.switch_page("pages/rolls.py", query_params=there)
     with lead:
-        parts.title("Rolls", LEAD if of == SIMULATED else told_on_disk(place), gap=0)
+        parts.title(say("common.page_rolls"), say("rolls.lead") if of == SIMULATED else told_on_disk(place), gap=0)
     return of
+
+
+def called(label: str) -> str:
+    """What a choice is called: a topic-partition by its name."""
+    return say("rolls.simulated") if label == SIMULATED else label
 
 
 def shown_now(labels: list[str]) -> str:
@@ -102,8 +112,7 @@ def rolled(broker: Broker, own: str) -> list[tuple[str, int]]:
 def told_on_disk(place: Place) -> str:
     """How many segments there are."""
     count = len(place.partition.live)
-    many = f"{units.group(count)} segment{'' if count == 1 else 's'} of {units.legible(place.partition.label)}, as they were found"
-    return f"{many}. Causes are inferred from what is on disk."
+    return counted("rolls.lead_on_disk", count, n=units.group(count), partition=units.legible(place.partition.label))
 
 
 def adopt(key: str, choices: Sequence[str]) -> None:
@@ -126,7 +135,7 @@ def simulated() -> tuple[Workload, LogConfig] | None:
     try:
         run = lab.simulated(of, config)
     except KafkavizError as fault:
-        with parts.state("unmade", "error", "This workload cannot be made", f"{fault}."):
+        with parts.state("unmade", "error", say("rolls.unmade"), f"{fault}."):
             pass
         return None
     notes(of, config, run)
@@ -141,28 +150,26 @@ def simulated() -> tuple[Workload, LogConfig] | None:
 def controls() -> tuple[Workload, LogConfig] | None:
     """The workload and the settings that the sliders say; None where what somebody wrote is no workload."""
     names = [*lab.workloads(), lab.OWN]
-    adopt(state.WORKLOAD, names)
     with st.container(key="kv_set"):
         row = st.columns(5, gap=24)
         with row[0]:
-            st.html('<div class="kv-lab">Workload</div>')
-            look = {"bind": "query-params", "label_visibility": "collapsed", "on_change": settings_anew}
-            name = st.selectbox("Workload", names, key=state.WORKLOAD, **look) or names[0]
+            st.html(f'<div class="kv-lab">{say("rolls.workload")}</div>')
+            look = {"says": lab.told, "label_visibility": "collapsed", "on_change": settings_anew}
+            name = short.choice(st.selectbox, say("rolls.workload"), names, names[0], state.WORKLOAD, **look)
         of = own_workload() if name == lab.OWN else lab.workloads()[name]
         if of is None:
             return None
         values = {one: slider(row[place], of, one) for place, one in enumerate(PANEL, start=1)}
         row = st.columns(5, gap=24)
         with row[0]:
-            st.html(
-                f'<div class="kv-lab">Story</div><p class="kv-sm kv-story" title="{parts.escape(of.story)}">{parts.escape(of.story)}</p>'
-            )
-        speed = choice(row[1], "Throughput", state.SPEED, lab.SPEED_ORDER, lab.AS_IT_IS)
-        batch = choice(row[2], "Batch size, uncompressed", state.BATCH_SIZE, lab.BATCH_ORDER, lab.AS_IT_IS)
+            story = parts.escape(lab.story_of(name) or of.story)
+            st.html(f'<div class="kv-lab">{say("rolls.story")}</div><p class="kv-sm kv-story" title="{story}">{story}</p>')
+        speed = choice(row[1], say("rolls.throughput"), state.SPEED, lab.SPEED_ORDER, lab.AS_IT_IS)
+        batch = choice(row[2], say("rolls.batch_size"), state.BATCH_SIZE, lab.BATCH_ORDER, lab.AS_IT_IS)
         values[MORE] = slider(row[3], of, MORE)
         with row[4]:
-            st.html('<div class="kv-lab">All settings</div>')
-            st.button("As the workload has them", type="tertiary", icon=":material/restart_alt:", key="kv_anew", on_click=settings_anew)
+            st.html(f'<div class="kv-lab">{say("rolls.all_settings")}</div>')
+            st.button(say("rolls.settings_anew"), type="tertiary", icon=":material/restart_alt:", key="kv_anew", on_click=settings_anew)
     st.space(16)
     return lab.changed(of, speed, batch), lab.config_of(of, values)
 
@@ -178,13 +185,13 @@ def own_workload() -> Workload | None:
     """The field for a workload of one's own; what is wrong with it."""
     if state.OWN_TEXT not in st.session_state:
         st.session_state[state.OWN_TEXT] = lab.own_text(next(iter(lab.workloads().values())))
-    with st.expander("Your workload, as TOML", expanded=True):
-        text = st.text_area("Workload", key=state.OWN_TEXT, height=260, label_visibility="collapsed", on_change=settings_anew)
-        st.html('<p class="kv-sm kv-fnt">Ctrl + Enter takes it over. The same file works with kafkaviz simulate.</p>')
+    with st.expander(say("rolls.own_toml"), expanded=True):
+        text = st.text_area(say("rolls.workload"), key=state.OWN_TEXT, height=260, label_visibility="collapsed", on_change=settings_anew)
+        st.html(f'<p class="kv-sm kv-fnt">{say("rolls.own_below")}</p>')
     try:
         return lab.own(text)
     except KafkavizError as fault:
-        with parts.state("own", "error", "This is no workload yet", f"{fault}."):
+        with parts.state("own", "error", say("rolls.no_workload"), f"{fault}."):
             pass
         return None
 
@@ -197,11 +204,10 @@ def slider(column, of: Workload, name: str) -> int:
 
 def choice(column, label: str, key: str, names: Sequence[str], default: str) -> str:
     """A slider over names, its label on the left and its value on the right above it."""
-    adopt(key, names)
     with column:
         above = st.empty()
-        chosen = st.select_slider(label, names, value=default, key=key, bind="query-params", label_visibility="collapsed")
-        above.html(f'<div class="kv-lab kv-two"><span>{parts.escape(label)}</span><b>{parts.escape(chosen)}</b></div>')
+        chosen = short.choice(st.select_slider, label, names, default, key, says=lab.told, label_visibility="collapsed")
+        above.html(f'<div class="kv-lab kv-two"><span>{parts.escape(label)}</span><b>{parts.escape(lab.told(chosen))}</b></div>')
     return chosen
 
 
@@ -212,25 +218,17 @@ def notes(of: Workload, config: LogConfig, run: lab.Simulated) -> None:
     """In place of a traceback: what Kafka does with such settings."""
     room = lab.room(config)
     if room == IndexRoom.NONE:
-        entry = "an entry of the offset index takes 8 B" if config.segment_index_bytes < 8 else "an entry of the time index takes 12 B"
-        why = f"segment.index.bytes is {units.size(config.segment_index_bytes)}, and {entry}. "
-        why += f"Kafka takes the setting (from 4 on), then fails: {run.failed}."
-        note("error", "No log can be opened: an index file without room for one entry cannot be made", why)
+        key = "rolls.no_offset_entry" if config.segment_index_bytes < 8 else "rolls.no_time_entry"
+        note("error", say("rolls.no_log"), say(key, room=units.size(config.segment_index_bytes), failed=run.failed))
     elif room == IndexRoom.ALWAYS_FULL:
-        why = (
-            f"segment.index.bytes is {units.size(config.segment_index_bytes)}: one time entry, and that slot is kept for the end of the "
-            "segment. The time index counts as full from the start."
-        )
-        note("warning", "A roll at every append", why)
+        note("warning", say("rolls.every_append"), say("rolls.always_full", room=units.size(config.segment_index_bytes)))
     elif run.failed:
-        note("error", "Kafka refuses a batch of this workload", f"{run.failed}. What came before it is shown.")
+        note("error", say("rolls.refused"), say("rolls.refused_below", failed=run.failed))
     if config.segment_bytes < lab.LEAST_SEGMENT_BYTES and of.release >= (4, 1):
-        why = f"Kafka {of.kafka_version} refuses segment.bytes below 1048576: a topic’s from 4.1 on, a broker’s from 4.0 on. "
-        why += "Its own tests use internal.segment.bytes."
-        note("info", "A toy size", why)
+        note("info", say("rolls.toy_size"), say("rolls.toy_size_below", version=of.kafka_version))
     if run.is_cut:
-        many = f"{units.group(len(run.appended))} batches in {units.group(len(run.lanes.lanes))} segments"
-        note("info", f"The first {many}", "The workload goes on; kafkaviz simulate writes all of it.")
+        many = {"batches": units.group(len(run.appended)), "segments": units.group(len(run.lanes.lanes))}
+        note("info", say("rolls.cut", **many), say("rolls.cut_below"))
 
 
 def note(mark: str, finding: str, why: str) -> None:
@@ -249,14 +247,13 @@ def on_disk(place: Place) -> None:
     try:
         found = lab.real(place.listed, directory)
     except KafkavizError as fault:
-        with parts.state("unread", "error", "The rolls of this topic-partition cannot be told", f"{fault}."):
-            st.page_link(
-                "pages/health.py", label="Show what is wrong", icon=":material/ecg_heart:", query_params=state.address(place.directory)
-            )
+        with parts.state("unread", "error", say("rolls.untold"), f"{fault}."):
+            look = {"icon": ":material/ecg_heart:", "query_params": state.address(place.directory)}
+            st.page_link("pages/health.py", label=say("rolls.show_wrong"), **look)
         return
     found_in(found, len(found.lanes.lanes))
     if not found.lanes.lanes:
-        with parts.empty("rolls", "No record, no roll", "The log of this topic-partition is empty."):
+        with parts.empty("rolls", say("rolls.empty"), say("rolls.empty_below")):
             pass
         return
     figures(found.lanes, found.load, found.key, None)
@@ -264,13 +261,12 @@ def on_disk(place: Place) -> None:
 
 def found_in(found: lab.Real, count: int) -> None:
     """The settings that the partition ran with, and where each was found."""
-    cells = [
-        f'<div><div class="kv-lab">Found in</div><b class="kv-sm">{units.group(count)} segment{"" if count == 1 else "s"} on disk</b></div>'
-    ]
+    on_disk = counted("rolls.segments_on_disk", count, n=units.group(count))
+    cells = [f'<div><div class="kv-lab">{say("rolls.found_in")}</div><b class="kv-sm">{on_disk}</b></div>']
     for name in PANEL:
         value = lab.written(name, getattr(found.lanes.config, name.replace(".", "_")))
         label = f'<div class="kv-lab kv-two"><span>{name}</span><b>{parts.escape(value)}</b></div>'
-        cells.append(f'<div>{label}<div class="kv-fnt" style="font-size:12px">{parts.escape(found.sources.get(name, ""))}</div></div>')
+        cells.append(f'<div>{label}<div class="kv-fnt" style="font-size:12px">{parts.escape(lab.source(found, name))}</div></div>')
     with st.container(key="kv_set"):
         st.html(f'<div class="kv-found">{"".join(cells)}</div>')
     st.space(16)
@@ -288,7 +284,7 @@ def figures(shown: Lanes, load: Load, key: str, appended: np.ndarray | None) -> 
         with st.container(horizontal=True, key="kv_rolls_head"):
             with st.container(width="stretch"):
                 parts.figure_head(view.title, view.below)
-            st.html(parts.key(KEY), width="content")
+            st.html(parts.key((kind, roll_words.name(cause)) for kind, cause in KEY.items()), width="content")
         chart(drawn.figure, "kv_timeline", f"{view.title}. {view.below}")
         pager(len(shown.lanes))
     st.space(16)
@@ -317,8 +313,9 @@ def pager(count: int) -> None:
     known = list(pages(count))
     if len(known) > 1:
         with st.container(key="kv_rolls_pager", horizontal=True, vertical_alignment="center", gap=12):
-            st.html('<span class="kv-sm kv-fnt">Segments</span>', width="content")
-            st.select_slider("Segments", known, key=state.ROLLS_ROWS, bind="query-params", label_visibility="collapsed", width=420)
+            st.html(f'<span class="kv-sm kv-fnt">{say("common.segments")}</span>', width="content")
+            look = {"bind": "query-params", "label_visibility": "collapsed", "width": 420}
+            st.select_slider(say("common.segments"), known, key=state.ROLLS_ROWS, **look)
 
 
 def curves(shown: Lanes, load: Load, key: str) -> None:
@@ -327,9 +324,9 @@ def curves(shown: Lanes, load: Load, key: str) -> None:
     view = drawn.view
     parts.figure_head(view.title, view.below)
     chart(drawn.figure, "kv_limits", f"{view.title}. {view.below}")
-    with st.expander("As a table, and the index that is safe"):
+    with st.expander(say("rolls.curves_table")):
         st.html(f'<p class="kv-sm">{parts.escape(safe_words(shown.config, load, shown.bytes_per_s))}</p>')
-        heads = ("At", "First", *(roll_words.name(cause).capitalize() for cause in view.seconds))
+        heads = (say("rolls.at"), say("rolls.first"), *(roll_words.name(cause).capitalize() for cause in view.seconds))
         table(heads, limit_curves.rows(view), "ll" + "r" * len(view.seconds))
 
 
@@ -338,33 +335,30 @@ def safe_words(config: LogConfig, load: Load, bytes_per_s: float) -> str:
     gap = limits.gap_bytes(config.index_interval_bytes, load.batch_bytes)
     share = float(limits.time_share(gap, bytes_per_s)) if bytes_per_s > 0 else 1.0
     safe = safe_index_bytes(config.segment_bytes, gap, share)
-    is_safe = config.segment_index_bytes >= safe
-    verdict = "is enough" if is_safe else "is less: an index rolls first"
-    return (
-        f"Batches of {units.size(round(load.batch_bytes))} with this interval have an entry about every {units.group(round(gap))} B, and "
-        f"{units.share(share, 1)} of the entries find a newer millisecond. No index fills before the segment from segment.index.bytes "
-        f"{units.group(safe)} on; {units.group(config.segment_index_bytes)} {verdict}."
-    )
+    return say(
+        "rolls.safe" if config.segment_index_bytes >= safe else "rolls.unsafe", batch=units.size(round(load.batch_bytes)),
+        gap=units.group(round(gap)), share=units.share(share, 1), safe=units.group(safe), now=units.group(config.segment_index_bytes),
+    )  # fmt: skip
 
 
 def every_roll(shown: Lanes) -> None:
     """The table; of a long log its beginning and its end."""
-    parts.heading("Every roll and what tripped it")
+    parts.heading(say("rolls.every_roll"))
     st.space(8)
     count = len(shown.lanes)
     rows = list(zip(roll_words.rows(shown), shown.lanes, strict=True))
     if count > MOST_ROWS:
         rows = [*rows[: MOST_ROWS // 2], None, *rows[-MOST_ROWS // 2 :]]
     with st.container(key="kv_rolls_table"):
-        parts.table("".join(f"<th{' class=r' if one == HEADS[-1] else ''}>{one}</th>" for one in HEADS), (row(one, count) for one in rows))
-    heads = ("segment", "cause", "because", "open_for")
-    download("Download every roll as CSV", lambda: csv_of(heads, roll_words.rows(shown)), "rolls.csv", "kv_rolls_csv")
+        told = [say(f"rolls.head_{one}") for one in HEADS]
+        parts.table("".join(f"<th{' class=r' if one == told[-1] else ''}>{one}</th>" for one in told), (row(one, count) for one in rows))
+    download(say("rolls.every_roll_csv"), lambda: csv_of(HEADS, roll_words.rows(shown)), "rolls.csv", "kv_rolls_csv")
 
 
 def row(one: tuple | None, count: int) -> str:
     """A roll, its cause in its colour; None for those that are left out."""
     if one is None:
-        return f'<tr><td colspan="4" class="kv-fnt">{units.group(count - MOST_ROWS)} more, in the CSV</td></tr>'
+        return f'<tr><td colspan="4" class="kv-fnt">{say("rolls.more_in_csv", n=units.group(count - MOST_ROWS))}</td></tr>'
     (segment, cause, because, span), lane = one
     ink = roll_words.text_ink(lane).replace("_", "-")
     quiet = ' class="kv-fnt"' if lane.is_active else ""
@@ -387,28 +381,35 @@ def compared(of: Workload, config: LogConfig, shown: Lanes) -> None:
     before = st.session_state.get(state.BEFORE)
     st.space(32)
     with st.container(horizontal=True, vertical_alignment="center", key="kv_compare_head"):
-        parts.heading("Before and after", "change a setting, compare")
+        parts.heading(say("rolls.before_after"), say("rolls.before_after_how"))
         if st.session_state.get(state.PINNED):
-            st.button("Compare with the last run again", type="tertiary", icon=":material/keep_off:", key="kv_unpin", on_click=unpin)
+            st.button(say("rolls.unpin"), type="tertiary", icon=":material/keep_off:", key="kv_unpin", on_click=unpin)
         else:
-            st.button("Keep this run to compare", type="tertiary", icon=":material/keep:", key="kv_pin", on_click=pin)
+            st.button(say("rolls.pin"), type="tertiary", icon=":material/keep:", key="kv_pin", on_click=pin)
     st.space(8)
     if before is None or before == now:
-        words = "This run is kept" if before == now else "This is the first run"
-        st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2)">{words}. Move a slider, and what it changes stands here.</p>')
+        words = say("rolls.run_kept" if before == now else "rolls.run_first")
+        st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2)">{words}</p>')
         return
-    st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2);margin-bottom:8px">{parts.escape(roll_summary.changes(before, now))}</p>')
-    table(("", "Kept" if st.session_state.get(state.PINNED) else "Before", "Now", "Change"), roll_summary.rows(before, now), "lrrr")
+    changes = roll_summary.changes(before, now, setting_words)
+    st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2);margin-bottom:8px">{parts.escape(changes)}</p>')
+    first = say("rolls.kept" if st.session_state.get(state.PINNED) else "rolls.before")
+    table(("", first, say("rolls.now"), say("rolls.change")), roll_summary.rows(before, now), "lrrr")
 
 
 def told_settings(of: Workload, config: LogConfig) -> dict[str, str]:
-    """What may have been changed, in words."""
+    """What may have been changed; its words are those of links, the same in every language."""
     found = {"workload": of.title or lab.OWN}
     found |= {name: lab.written(name, getattr(config, name.replace(".", "_"))) for name in state.SETTING}
     return found | {
         "throughput": st.session_state.get(state.SPEED, lab.AS_IT_IS),
         "batches": st.session_state.get(state.BATCH_SIZE, lab.AS_IT_IS),
     }
+
+
+def setting_words(told: str) -> str:
+    """A name or a value of told_settings in the reader's language."""
+    return say(f"rolls.changed_{told}") if told in CHANGED else lab.told(told)
 
 
 def pin() -> None:
@@ -430,21 +431,17 @@ def take_along(of: Workload, config: LogConfig, run: lab.Simulated) -> None:
     size_bytes = run.lanes.log_bytes
     with st.container(horizontal=True, vertical_alignment="center", gap=16, key="kv_take"):
         if run.failed or run.is_cut or size_bytes > lab.MOST_ARCHIVE_BYTES:
-            too_much = "Only its beginning is here" if run.is_cut else f"{units.size(size_bytes)} of .log are too much for a page"
-            why = "Kafka refuses a part of it" if run.failed else too_much
-            st.html(f'<p class="kv-sm kv-fnt">{why}: kafkaviz simulate writes it to a directory.</p>')
+            why = "rolls.take_refused" if run.failed else "rolls.take_cut" if run.is_cut else "rolls.take_large"
+            st.html(f'<p class="kv-sm kv-fnt">{say(why, size=units.size(size_bytes))}</p>')
             return
         name = f"{of.topic}.tar.gz"
         made = lambda: lab.archive(of, config)  # noqa: E731 - made when it is asked for
-        st.download_button(
-            "Download as .tar.gz", made, name, "application/gzip", on_click="ignore", icon=":material/download:", key="kv_archive"
-        )
-        if st.button("Open the result", icon=":material/folder_open:", key="kv_open_result"):
+        look = {"on_click": "ignore", "icon": ":material/download:", "key": "kv_archive"}
+        st.download_button(say("rolls.take_archive"), made, name, "application/gzip", **look)
+        if st.button(say("rolls.open_result"), icon=":material/folder_open:", key="kv_open_result"):
             path = upload.save(io.BytesIO(made()), name)
             st.switch_page("app.py", query_params=state.address(path))
-        words = (
-            f"{units.size(size_bytes)} of real records in {units.group(len(run.lanes.lanes))} segments, byte for byte as Kafka writes them."
-        )
+        words = say("rolls.take_words", size=units.size(size_bytes), segments=units.group(len(run.lanes.lanes)))
         st.html(f'<span class="kv-sm kv-fnt">{words}</span>')
 
 
@@ -454,32 +451,19 @@ def take_along(of: Workload, config: LogConfig, run: lab.Simulated) -> None:
 def step_by_step(above: tuple[Workload, LogConfig] | None) -> None:
     """The stepper. above: the simulated log, if one is shown."""
     names = [*lab.STORIES, *([lab.ABOVE] if above else [])]
-    adopt(state.STORY, names)
     with st.container(horizontal=True, vertical_alignment="center", key="kv_story_head"):
-        parts.heading("Append by append", "← → Home End, Space plays")
-        look = {"default": names[0], "required": True, "bind": "query-params", "label_visibility": "collapsed"}
-        name = st.segmented_control("Story", names, key=state.STORY, **look) or names[0]
-    st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2);margin:4px 0 12px">{parts.escape(lab.STORY_WORDS[name])}</p>')
+        parts.heading(say("rolls.by_append"), say("rolls.by_append_keys"))
+        look = {"required": True, "label_visibility": "collapsed", "says": lambda one: say(f"rolls.story_{lab.STORY_KEYS[one]}")}
+        name = short.choice(st.segmented_control, say("rolls.story"), names, names[0], state.STORY, **look)
+    below = say(f"rolls.story_{lab.STORY_KEYS[name]}_below", n=lab.SHOWN_APPENDS)
+    st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2);margin:4px 0 12px">{parts.escape(below)}</p>')
     shown = lab.story_above(*above) if name == lab.ABOVE else lab.story(name)
     growth(growth_figure.message(shown))
     st.space(16)
-    with st.expander("Every step as a table"):
-        heads = ("Step", "What happens", "Counter", "Offset entries", "Time entries")
-        table(heads, growth_figure.rows(shown), "rwrrr")
-        download("Download every step as CSV", lambda: csv_of(heads, growth_figure.rows(shown)), "growth.csv", "kv_growth_csv")
-
-
-# ---- small parts
-
-
-def chart(figure, key: str, alt: str) -> None:
-    """A Plotly figure in our own look."""
-    st.plotly_chart(figure, theme=None, config={"displayModeBar": False}, key=key, alt=alt)
-
-
-def mode() -> str:
-    """Light or dark."""
-    return st.context.theme.type or "light"
+    with st.expander(say("rolls.every_step")):
+        heads, rows = [say(f"rolls.head_{one}") for one in STEP_HEADS], growth_figure.rows(shown)
+        table(heads, rows, "rwrrr")
+        download(say("rolls.every_step_csv"), lambda: csv_of(heads, rows), "growth.csv", "kv_growth_csv")
 
 
 main()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import streamlit as st
 
-from kafkaviz import config_def
+from kafkaviz import config_def, words
 from kafkaviz.analyse import lanes
 from kafkaviz.analyse.lanes import APPENDED, Lanes
 from kafkaviz.analyse.limits import IndexRoom, Load, index_room
@@ -34,6 +34,7 @@ from kafkaviz.simulate.writing.refusals import AppendFailed
 from kafkaviz.simulate.writing.writer import CannotLoad, Log
 from kafkaviz.ui.cache import Listed
 from kafkaviz.units import duration, group, size
+from kafkaviz.words import say
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 KEPT = 24
@@ -47,11 +48,15 @@ MOST_SEGMENTS, PIECE, FEW_ROLLS = (
 MOST_ARCHIVE_BYTES = 256 * MIB  # of .log
 SHOWN_APPENDS = 120  # of the log above, step by step
 OWN = "Your own"
-AS_IT_IS = "as it is"
+AS_IT_IS, NONE = "as it is", "none"
 SPEEDS = {AS_IT_IS: 1.0, "a tenth": 0.1, "a quarter": 0.25, "half": 0.5, "twice": 2.0, "4 times": 4.0, "10 times": 10.0, "100 times": 100.0}
 SPEED_ORDER = ["a tenth", "a quarter", "half", AS_IT_IS, "twice", "4 times", "10 times", "100 times"]
 BATCHES = {"one record": 1, **{size(one): one for one in (256, 512, 1 * KIB, 2 * KIB, 8 * KIB, 16 * KIB, 64 * KIB, 256 * KIB)}}
 BATCH_ORDER = [AS_IT_IS, *BATCHES]
+TOLD = {  # names of options that are words; sizes and times are the same in every language
+    AS_IT_IS: "as_it_is", NONE: "none", "one record": "one_record", "a tenth": "a_tenth", "a quarter": "a_quarter", "half": "half",
+    "twice": "twice", "4 times": "4_times", "10 times": "10_times", "100 times": "100_times", OWN: "own",
+}  # fmt: skip
 SETTINGS = {  # of a topic: the values a slider offers
     "segment.bytes": (4 * KIB, 64 * KIB, MIB, 4 * MIB, 8 * MIB, 16 * MIB, 32 * MIB, 64 * MIB, 256 * MIB, GIB),
     "segment.ms": (
@@ -125,12 +130,12 @@ class Simulated:
 
 @dataclass(frozen=True)
 class Real:
-    """The lanes of a partition on disk, and where each of its settings came from: by its name, a few words."""
+    """The lanes of a partition on disk, and where each of its settings came from, by its name; lanes.inferred has those of its rolls."""
 
     lanes: Lanes
     load: Load
     key: str
-    sources: Mapping[str, str]
+    origins: Mapping[str, Origin]
 
 
 # ---- workloads
@@ -138,9 +143,27 @@ class Real:
 
 @st.cache_resource(show_spinner=False)
 def workloads() -> dict[str, Workload]:
-    """What there is to choose from, by title."""
-    found = [workload.load(DAY, "day"), workload.load(STEADY, "steady"), *workload.presets().values()]
-    return {one.title: one for one in found}
+    """What there is to choose from, by its English title, which links name."""
+    return {one.title: one for one in _by_name().values()}
+
+
+@st.cache_resource(show_spinner=False)
+def _by_name() -> dict[str, Workload]:
+    return {"day": workload.load(DAY, "day"), "steady": workload.load(STEADY, "steady"), **workload.presets()}
+
+
+def told(option: str) -> str:
+    """The name of an option, or the title of a workload, as the reader's language has it."""
+    if option in TOLD:
+        return say(f"rolls.option_{TOLD[option]}")
+    name = next((name for name, one in _by_name().items() if one.title == option), "")
+    return say(f"workloads.{name}_title") if name else option
+
+
+def story_of(title: str) -> str:
+    """What a workload is about, in a sentence or two; nothing of one's own."""
+    name = next((name for name, one in _by_name().items() if one.title == title), "")
+    return say(f"workloads.{name}_story") if name else ""
 
 
 def own_text(of: Workload) -> str:
@@ -183,7 +206,7 @@ def choices(of: Workload, name: str) -> dict[str, int]:
 def written(name: str, value: int) -> str:
     """A value as the slider has it."""
     if name.endswith(".ms"):
-        return "none" if name == "segment.jitter.ms" and not value else duration(value)
+        return NONE if name == "segment.jitter.ms" and not value else duration(value)
     return size(value)
 
 
@@ -276,16 +299,24 @@ class Drawn:
     figure: object
 
 
-@st.cache_resource(max_entries=KEPT, show_spinner=False)
-def timeline(key: str, first: int, mode: str, _shown: Lanes, _appended: np.ndarray | None) -> Drawn:
+def timeline(key: str, first: int, mode: str, shown: Lanes, appended: np.ndarray | None) -> Drawn:
     """The lanes from a row on. key: of the run, or of the partition as it lies there."""
+    return _timeline(key, first, mode, words.language(), shown, appended)
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _timeline(key: str, first: int, mode: str, language: str, _shown: Lanes, _appended: np.ndarray | None) -> Drawn:
     view = roll_timeline.view(_shown, first, _appended)
     return Drawn(view, roll_timeline.figure(view, mode))
 
 
-@st.cache_resource(max_entries=KEPT, show_spinner=False)
-def curves(key: str, mode: str, _shown: Lanes, _load: Load) -> Drawn:
+def curves(key: str, mode: str, shown: Lanes, load: Load) -> Drawn:
     """The curves of a run, or of a partition."""
+    return _curves(key, mode, words.language(), shown, load)
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _curves(key: str, mode: str, language: str, _shown: Lanes, _load: Load) -> Drawn:
     view = limit_curves.view(_shown.config, _load, _shown.bytes_per_s)
     return Drawn(view, limit_curves.figure(view, mode))
 
@@ -294,22 +325,26 @@ def curves(key: str, mode: str, _shown: Lanes, _load: Load) -> Drawn:
 
 ABOVE = "The log above"
 STORIES = {"From the first batch": growth.first_segments, "A full time index": growth.full_time_index}
-STORY_WORDS = {
-    "From the first batch": "Batches of 1000 B, interval 4096, a toy segment: entries, equal timestamps, a restart, a truncation.",
-    "A full time index": "Batches of one record, 119 B, with index.interval.bytes 150 and segment.index.bytes 300.",
-    ABOVE: f"The first {SHOWN_APPENDS} batches of the simulated log above, with its settings.",
-}
+STORY_KEYS = {"From the first batch": "first_batch", "A full time index": "full_time_index", ABOVE: "above"}
+
+
+def story(name: str) -> GrowthView:
+    """One of the stories that come along."""
+    return _story(name, words.language())
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def story(name: str) -> GrowthView:
-    """One of the stories that come along."""
+def _story(name: str, language: str) -> GrowthView:
     return growth_figure.view(STORIES[name](), name)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
 def story_above(of: Workload, config: LogConfig) -> GrowthView:
     """The beginning of a simulated log. Raises CannotLoad where it cannot be opened."""
+    return _story_above(of, config, words.language())
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _story_above(of: Workload, config: LogConfig, language: str) -> GrowthView:
     rows, _ = _stream(of)
     shown = growth.grow_by_rows(config, rows[:SHOWN_APPENDS].copy(), of.start_ms)
     return growth_figure.view(shown, _key(of, config))
@@ -351,16 +386,16 @@ def _real(key: str, _here: Listed, directory: str) -> Real:
     config = log_config({name: one.value for name, one in known.items()})
     told = [name for name, one in known.items() if one.origin != Origin.DEFAULT]
     shown = lanes.of_partition(partition, config, told)
-    sources = {name: _source(known[name].origin) for name in SETTINGS if name in known}
-    sources |= {name: f"inferred, {group(one.low)}–{group(one.high)}" for name, one in shown.inferred.items()}
-    return Real(shown, _load_on_disk(partition), key, sources)
+    return Real(shown, _load_on_disk(partition), key, {name: known[name].origin for name in SETTINGS if name in known})
 
 
-def _source(origin: Origin) -> str:
-    return {
-        Origin.DEFAULT: "Kafka’s default", Origin.TOPIC: "from the topic settings", Origin.FILE: "from server.properties",
-        Origin.BROKER: "from the broker settings", Origin.CLUSTER: "from the cluster settings", Origin.TYPED: "as typed",
-    }[origin]  # fmt: skip
+def source(found: Real, name: str) -> str:
+    """Where a setting came from, in a few words; nothing where that is not known."""
+    bounds = found.lanes.inferred.get(name)
+    if bounds:
+        return say("rolls.inferred", low=group(bounds.low), high=group(bounds.high))
+    origin = found.origins.get(name)
+    return say(f"rolls.origin_{origin.name.lower()}") if origin else ""
 
 
 def _load_on_disk(partition: Partition) -> Load:

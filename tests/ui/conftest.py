@@ -5,6 +5,7 @@ import streamlit as st
 
 from kafkaviz.pipeline import job
 from kafkaviz.pipeline.job import Progress
+from kafkaviz.ui import spoken
 from tests.pipeline.conftest import fingerprint, in_process
 from tests.ui.fakes import FakeStarts
 
@@ -18,3 +19,9 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> FakeStarts:
     monkeypatch.setattr(job, "start_ingest", fake)
     st.cache_resource.clear()
     return fake
+
+
+@pytest.fixture
+def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader of 中文: between two runs too, where AppTest asks what an option is called."""
+    monkeypatch.setattr(spoken.words, "_asked", [lambda: "zh"])

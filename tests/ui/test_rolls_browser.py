@@ -55,7 +55,8 @@ def test_a_log_grows_step_by_step(server, page):
     assert step(page) == resting and page.get_by_role("button", name="Play").is_visible()
     page.get_by_role("slider", name="segment.bytes").press("ArrowRight")
     page.get_by_text("segment.bytes 16 MiB → 32 MiB").wait_for()
-    assert step(page) == resting and f"step={resting[0]}" in page.url
+    page.wait_for_url(f"**step={resting[0]}**size=32+MiB**")
+    assert step(page) == resting
 
 
 def test_the_story_can_be_changed(server, page):

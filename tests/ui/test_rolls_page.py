@@ -2,7 +2,6 @@
 
 import io
 import tarfile
-from pathlib import Path
 
 import pytest
 import streamlit as st
@@ -12,9 +11,8 @@ from kafkaviz.log.broker import open_broker
 from kafkaviz.simulate.sending.workload import to_toml
 from kafkaviz.ui import cache
 from kafkaviz.ui import rolls as lab
+from tests.ui.driven import chosen, fine, html, moved, opened, pressed
 
-ROOT = Path(__file__).parents[2]
-PATIENCE_S = 60
 T = "\u202f"
 SMALL = """
 topic = "small"
@@ -35,36 +33,8 @@ def nothing_cached(starts) -> None:
 
 
 def page(**query: str) -> AppTest:
-    """The page at this address, without an error."""
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
-    at.run()
-    for name, value in query.items():
-        at.query_params[name] = value
-    at.switch_page(str(ROOT / "pages" / "rolls.py")).run()
-    return fine(at)
-
-
-def fine(at: AppTest) -> AppTest:
-    """The same, without an error."""
-    assert [error.message for error in at.exception] == []
-    return at
-
-
-def html(at: AppTest) -> str:
-    """All HTML of the page but its stylesheet."""
-    return "\n".join(one.proto.body for one in at.get("html") if not one.proto.body.startswith("<style>"))
-
-
-def moved(at: AppTest, label: str, value: str) -> AppTest:
-    """A slider put somewhere else."""
-    next(one for one in at.select_slider if one.label == label).set_value(value).run()
-    return fine(at)
-
-
-def pressed(at: AppTest, key: str) -> AppTest:
-    """A button pressed."""
-    next(one for one in at.button if one.key == key).click().run()
-    return fine(at)
+    """The page at this address."""
+    return opened("rolls", **query)
 
 
 def test_the_page_as_it_opens():
@@ -134,8 +104,7 @@ def test_every_workload_runs():
     """Each comes with its own settings and opens without an error."""
     at = page()
     for name in lab.workloads():
-        next(one for one in at.selectbox if one.label == "Workload").select(name).run()
-        fine(at)
+        chosen(at, "Workload", name)
         assert "roll" in html(at), name
 
 
@@ -167,11 +136,7 @@ def test_a_partition_without_a_record():
 
 def test_a_directory_that_is_not_there():
     """The simulated log needs none."""
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
-    at.query_params["dir"] = "/nowhere"
-    at.run()
-    at.switch_page(str(ROOT / "pages" / "rolls.py")).run()
-    assert "16 rolls: 5 by size" in html(fine(at))
+    assert "16 rolls: 5 by size" in html(page(dir="/nowhere"))
 
 
 def test_the_archive_opens_like_any_directory(tmp_path):
@@ -219,3 +184,28 @@ def test_a_compressed_stream_is_not_made_without_end():
     of = lab.own(SMALL.replace('"30s"', '"365d"').replace("100000", "1000000") + 'codec = "lz4"\n')
     run = lab.simulated(of, lab.config_of(of, {"segment.bytes": 1 << 26}))
     assert run.is_cut and run.lanes.log_bytes < lab.MOST_COMPRESSED_BYTES + (64 << 20) and not run.failed
+
+
+def test_the_page_in_another_language(chinese):
+    """Its own words, the same numbers; the address names what was chosen as in every language."""
+    at = page(workload="A published example", speed="half")
+    text = html(at)
+    assert "<h1>滚动</h1>" in text and "次滚动：时间索引" in text and "24 个可用槽已用 24 个" in text
+    assert at.selectbox(key="workload").value == "A published example" and "一个公开发表的例子" in at.selectbox(key="workload").options
+    assert "Strimzi 关于日志段保留的文章" in text and ">一半</b>" in text
+    chosen(at, "负载", "Heartbeats")
+    assert at.query_params["workload"] in ("Heartbeats", ["Heartbeats"]) and "心跳" in html(at)
+
+
+def test_what_was_changed_is_told_in_words(chinese):
+    """The settings of a run are kept as links have them, and told in the reader's language."""
+    text = html(moved(page(), "吞吐量", "half"))
+    assert "吞吐量 不变 → 一半" in text and "throughput" not in text
+
+
+def test_what_comes_along_is_called_as_its_file_says():
+    """The English of the catalogue is that of the presets; every option that is a word has a name."""
+    for title, of in lab.workloads().items():
+        assert (lab.told(title), lab.story_of(title)) == (of.title, of.story)
+    for option in (*lab.SPEED_ORDER, *lab.BATCH_ORDER, lab.NONE, lab.OWN):
+        assert lab.told(option) == option

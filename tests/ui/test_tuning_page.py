@@ -2,7 +2,6 @@
 
 import json
 import threading
-from pathlib import Path
 
 import pytest
 import streamlit as st
@@ -13,9 +12,8 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import open_broker
 from kafkaviz.ui import cache
 from kafkaviz.ui import tunings as lab
+from tests.ui.driven import PATIENCE_S, chosen, fine, html, moved, opened, pressed, slider
 
-ROOT = Path(__file__).parents[2]
-PATIENCE_S = 60
 T = "\u202f"
 SMALL = """
 topic = "small"
@@ -34,34 +32,8 @@ def nothing_cached(starts, monkeypatch) -> None:
 
 
 def page(**query: str) -> AppTest:
-    """The page at this address, without an error."""
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
-    at.run()
-    for name, value in query.items():
-        at.query_params[name] = value
-    at.switch_page(str(ROOT / "pages" / "tuning.py")).run()
-    return fine(at)
-
-
-def fine(at: AppTest) -> AppTest:
-    """The same, without an error."""
-    assert [error.message for error in at.exception] == []
-    return at
-
-
-def html(at: AppTest) -> str:
-    """All HTML of the page but its stylesheet."""
-    return "\n".join(one.proto.body for one in at.get("html") if not one.proto.body.startswith("<style>"))
-
-
-def slider(at: AppTest, label: str):
-    """The slider of this name."""
-    return next(one for one in at.select_slider if one.label == label)
-
-
-def box(at: AppTest, label: str):
-    """The selectbox of this name."""
-    return next(one for one in at.selectbox if one.label == label)
+    """The page at this address."""
+    return opened("tuning", **query)
 
 
 def test_the_page_of_payments():
@@ -94,10 +66,9 @@ def test_the_slider_considers_another_interval():
     assert (
         "64 KiB instead of 4 KiB: a lookup reads 8.1 times as many headers" in html(at) and "index.interval.bytes=65536" in at.code[0].value
     )
-    slider(at, "index.interval.bytes").set_value("2048").run()
-    assert "2 KiB instead of 4 KiB" in html(fine(at)) and "4 KiB against 2 KiB" in html(at)
-    next(one for one in at.button if one.key == "kv_today").click().run()
-    text = html(fine(at))
+    moved(at, "index.interval.bytes", "2048")
+    assert "2 KiB instead of 4 KiB" in html(at) and "4 KiB against 2 KiB" in html(at)
+    text = html(pressed(at, "kv_today"))
     assert f'<b style="color:var(--kv-ink)">4{T}096</b>, today' in text and "Today, batch by batch" in text
     assert at.code[0].value == "nothing to run: 4096 is what is set"
 
@@ -127,8 +98,8 @@ def test_the_whole_broker_topic_by_topic():
     assert text.index("<td>tiny-index</td>") < text.index("<td>dense-index</td>") < text.index("<td>heartbeat</td>")
     assert "topics would gain by an interval of their own" in text and "__cluster_metadata is left as it is" in text
     assert "the replay of each topic’s own interval gives" in text and "--entity-type brokers --entity-default" in at.code[0].value
-    box(at, "Open a topic").select("payments-0").run()
-    assert f"Keep 4{T}096" in html(fine(at)) and at.query_params["tp"] == "payments-0"
+    chosen(at, "Open a topic", "payments-0")
+    assert f"Keep 4{T}096" in html(at) and at.query_params["tp"] == "payments-0"
 
 
 def test_a_topic_of_several_partitions():
@@ -174,7 +145,7 @@ def test_a_workload_that_comes_along_and_ones_own():
     at = page(tune="Workload")
     text = html(at)
     assert "on the workload “Heartbeats”: 86" in text and "the workload’s own batches" in text and "Batch first" in text
-    box(at, "Workload").select(lab.OWN).run()
+    chosen(at, "Workload", lab.OWN)
     at.text_area[0].set_value(SMALL).run()
     assert "on the workload “Your own”: " in html(fine(at)) and f"Keep 4{T}096" in html(at)
     at.text_area[0].set_value(SMALL.replace('"30s"', '"soon"')).run()
@@ -189,11 +160,7 @@ def test_a_log_without_a_batch():
 
 def test_a_directory_that_is_not_there_still_has_workloads():
     """The workload needs none."""
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
-    at.query_params["dir"] = "/nowhere"
-    at.run()
-    at.switch_page(str(ROOT / "pages" / "tuning.py")).run()
-    assert "on the workload “Heartbeats”" in html(fine(at))
+    assert "on the workload “Heartbeats”" in html(page(dir="/nowhere"))
 
 
 def test_a_log_that_cannot_be_read_is_named(monkeypatch):
@@ -226,7 +193,7 @@ def test_what_takes_long_is_read_in_the_background(monkeypatch):
         if "MiB of .log measured" in html(at.run()) and "B/s, about" in html(at):
             break
     assert "of 2.38 MiB of .log measured" in html(at) and "kv-prog" in html(at) and "<h1>Tuning</h1>" in html(at)
-    next(one for one in at.button if one.key == "kv_tuning_cancel").click().run()
+    pressed(at, "kv_tuning_cancel")
     go.set()
     reading = next(iter(lab.readings()._known.values()))
     assert reading.wait(PATIENCE_S) and isinstance(reading.fault, lab.Stopped) and len(calls) == 1
@@ -271,8 +238,8 @@ def test_writers_count_what_a_sweep_counts(name):
 def test_another_log_comes_with_its_own_interval():
     """What was considered for one topic-partition says nothing of the next, whichever way it was chosen; budgets stay."""
     at = page(tp="payments-0", p99="100 µs warm")
-    slider(at, "index.interval.bytes").set_value("1024").run()
-    assert slider(fine(at), "index.interval.bytes").value == "1024"
+    moved(at, "index.interval.bytes", "1024")
+    assert slider(at, "index.interval.bytes").value == "1024"
     at.query_params.clear()
     at.query_params["tp"] = "weblogs-0"
     at.run()

@@ -42,10 +42,11 @@ function listen(m, host) {
   $('speed').onchange = () => { if (m.timer) { stop(m); play(m); } };
   label(m);
   const sizes = new ResizeObserver(() => { const before = m.width; measure(m); if (m.width !== before) { m.drawn = {}; show(m); } });
-  const keys = event => onKey(event, m);
+  const keys = event => onKey(event, m), stays = () => stay(m);
   sizes.observe(host);
   document.addEventListener('keydown', keys);
-  return () => { sizes.disconnect(); document.removeEventListener('keydown', keys); if (!host.isConnected) stop(m); };
+  window.navigation?.addEventListener('currententrychange', stays);
+  return () => { sizes.disconnect(); document.removeEventListener('keydown', keys); window.navigation?.removeEventListener('currententrychange', stays); if (!host.isConnected) stop(m); };
 }
 
 // Once, and again when the page is resized: to ask for a width in the middle of drawing lays out the page anew.
@@ -69,8 +70,14 @@ function go(m, to, keep = true) {
   show(m);
   m.own.moved?.(m, m.data.steps[m.step]);
   if (!keep) return;
-  clearTimeout(m.writing);
-  m.writing = setTimeout(() => write(m), REST_MS);
+  rest(m);
+}
+
+function rest(m) { clearTimeout(m.writing); m.writing = setTimeout(() => write(m), REST_MS); }
+
+// Python writes the address as it knows it, with the step that the page was opened at: then the step goes in again.
+function stay(m) {
+  if (Number(new URLSearchParams(location.search).get('step') ?? 1) !== m.step + 1) rest(m);
 }
 
 function show(m) {

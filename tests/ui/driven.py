@@ -1,0 +1,55 @@
+"""A page without a browser: opened at an address, its controls moved, its words read; every run without an error."""
+
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 60
+
+
+def opened(name: str, **query: str) -> AppTest:
+    """The page of this file in pages/ at an address; a directory and a language are those of the session from its first page on."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
+    for key in {"dir", "lang"} & set(query):
+        at.query_params[key] = query[key]
+    at.run()
+    for key, value in query.items():
+        at.query_params[key] = value
+    return fine(at.switch_page(str(ROOT / "pages" / f"{name}.py")).run())
+
+
+def fine(at: AppTest) -> AppTest:
+    """The same, without an error."""
+    assert [error.message for error in at.exception] == []
+    return at
+
+
+def html(at: AppTest) -> str:
+    """All HTML of the page but its stylesheet."""
+    return "\n".join(one.proto.body for one in at.get("html") if not one.proto.body.startswith("<style>"))
+
+
+def slider(at: AppTest, label: str):
+    """The slider of this name."""
+    return next(one for one in at.select_slider if one.label == label)
+
+
+def box(at: AppTest, label: str):
+    """The selectbox of this name."""
+    return next(one for one in at.selectbox if one.label == label)
+
+
+def moved(at: AppTest, label: str, value: str) -> AppTest:
+    """A slider put somewhere else."""
+    return fine(slider(at, label).set_value(value).run())
+
+
+def chosen(at: AppTest, label: str, value: str) -> AppTest:
+    """Another option of a selectbox."""
+    return fine(box(at, label).select(value).run())
+
+
+def pressed(at: AppTest, key: str) -> AppTest:
+    """A button pressed."""
+    return fine(next(one for one in at.button if one.key == key).click().run())
