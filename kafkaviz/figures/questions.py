@@ -119,24 +119,41 @@ QUESTIONS = (
     _question(
         "worst-lookup",
         """
-        WITH stretches AS (
-          SELECT topic, partition, segment_base_offset, size_bytes, last_offset,
-                 count(entry_slot) OVER (
+        WITH numbered AS (
+          SELECT topic, partition, segment_base_offset, position, size_bytes,
+                 coalesce(base_offset, last_offset) AS offset,
+                 row_number() OVER (
                    PARTITION BY topic, partition, segment_base_offset
-                   ORDER BY position) AS stretch  -- from an indexed batch on
+                   ORDER BY position) AS number
           FROM batches
-        ), lookups AS (
-          SELECT topic, partition,
-                 struct(count(*) AS headers, max(last_offset) AS target,
-                        sum(size_bytes) AS bytes) AS found
-          FROM stretches
-          GROUP BY topic, partition, segment_base_offset, stretch
+        ), marks AS (
+          SELECT topic, partition, segment_base_offset, offset,
+                 number, position + size_bytes AS end_bytes,
+                 NULL AS entry_number, NULL AS entry_position
+          FROM numbered
+          UNION ALL
+          SELECT topic, partition, segment_base_offset, entries.offset,
+                 NULL, NULL, number, position
+          FROM offset_entries AS entries
+          JOIN numbered USING (topic, partition, segment_base_offset, position)
+        ), fetches AS (
+          SELECT *,
+                 coalesce(max(entry_number) OVER floor, 1) AS first,
+                 coalesce(max(entry_position) OVER floor, 0) AS start
+          FROM marks
+          WINDOW floor AS (  -- the last entry not above a batch's first offset
+            PARTITION BY topic, partition, segment_base_offset
+            ORDER BY offset, number NULLS FIRST
+            ROWS UNBOUNDED PRECEDING)
         ), worst AS (
-          SELECT topic, partition, max(found) AS found
-          FROM lookups
+          SELECT topic, partition,
+                 max(struct(number - first + 1 AS headers, offset,
+                            end_bytes - start AS bytes)) AS found
+          FROM fetches
+          WHERE number IS NOT NULL
           GROUP BY topic, partition
         )
-        SELECT topic, partition, found.target AS offset,
+        SELECT topic, partition, found.offset,
                found.headers, found.bytes
         FROM worst
         ORDER BY headers DESC
