@@ -15,7 +15,7 @@ from kafkaviz.figures.segment_tables import Chosen
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Index, Segment
-from kafkaviz.ui import anatomies, bytes_tab, choice, parts, pick, segment_parts, state
+from kafkaviz.ui import anatomies, bytes_tab, choice, faults, parts, pick, segment_parts, state
 from kafkaviz.ui.components import address, ruler
 from kafkaviz.ui.frame import frame, pages
 from kafkaviz.ui.pick import Place
@@ -71,6 +71,8 @@ def facts(place: Place, partition: Partition, anatomy: Anatomy) -> FactGroups:
 @st.fragment
 def explore(place: Place, anatomy: Anatomy, groups: FactGroups) -> None:
     """The ruler, the facts, and the tables that follow the pin: only this part reruns when the pin moves."""
+    if anatomies.is_lost(anatomy):
+        st.rerun()
     tab = choice.adopt(state.TAB, tabs())
     with st.container(gap=24):
         left, right = st.columns(WIDTHS, gap=20)
@@ -221,7 +223,7 @@ def unreadable(fault: CannotOpen) -> None:
     """A file that may not be read, or went while it was looked at."""
     _bare_title(None)
     gone = fault.kind == "missing"
-    why = say("segment.gone_why") if gone else say("segment.unreadable_why", what=fault.what)
+    why = say("segment.gone_why") if gone else say("segment.unreadable_why", what=faults.said(fault.what))
     finding = say("segment.gone" if gone else "segment.unreadable", name=fault.path.name)
     with parts.state("unreadable", "info" if gone else "lock" if fault.kind == "permission" else "error", finding, why):
         st.button(say("common.try_again"), key="kv_again")

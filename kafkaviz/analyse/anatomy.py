@@ -5,7 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from kafkaviz.analyse import links, tail
+from kafkaviz.analyse import links
+from kafkaviz.analyse import tail as tails
 from kafkaviz.analyse.density import Density, density
 from kafkaviz.analyse.links import Aim, Links
 from kafkaviz.analyse.tail import Tail
@@ -61,14 +62,24 @@ def read(segment: Segment) -> Anatomy:
     """The anatomy of a segment, whichever of its files exist. Raises CannotOpen for a file that may not be read."""
     batches, end = segment.walk()
     index, times = segment.offset_slots, segment.time_slots
+    tail, after = _tail(segment.log, batches, end), _after(segment.log)
+    if after and after.size_bytes > segment.log.size_bytes:
+        index, times = _of_these(batches, end, index, times)
     found = links.link(batches, index.entries, times.entries, segment.base_offset)
     for array in (batches, index.entries, times.entries, *vars(found).values()):
         array.flags.writeable = False
-    return Anatomy(segment, batches, end, index, times, found, _tail(segment.log, batches, end), _after(segment.log))
+    return Anatomy(segment, batches, end, index, times, found, tail, after)
+
+
+def _of_these(batches: np.ndarray, end: End, index: Index, times: Index) -> tuple[Index, Index]:
+    """The entries of batches that were read: others came with batches that a broker wrote meanwhile."""
+    last_offset = int(batches["last_offset"].max()) if len(batches) else -1
+    known, dated = index.entries["position"] < end.position, times.entries["offset"] <= last_offset
+    return index._replace(entries=index.entries[known]), times._replace(entries=times.entries[dated])
 
 
 def _tail(log: FileInfo | None, batches: np.ndarray, end: End) -> Tail | None:
-    return tail.read(log, end.position, int(batches["last_offset"][-1]) if len(batches) else None) if log else None
+    return tails.read(log, end.position, int(batches["last_offset"][-1]) if len(batches) else None) if log else None
 
 
 def _after(log: FileInfo | None) -> FileInfo | None:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 from dataclasses import replace
+from pathlib import Path
 
 import streamlit as st
 
@@ -35,6 +36,18 @@ def read(segment: Segment) -> Anatomy:
 def forget() -> None:
     """Reads every segment anew when it is next asked for."""
     _read.clear()
+
+
+def is_lost(anatomy: Anatomy) -> bool:
+    """Whether a file is gone or shorter since it was read: then the page has to be drawn anew. What has only grown is still there."""
+    return any(_bytes_now(one.path) < one.size_bytes for one in anatomy.segment.files)
+
+
+def _bytes_now(path: Path) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return -1
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)

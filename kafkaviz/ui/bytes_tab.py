@@ -13,7 +13,7 @@ from kafkaviz.figures.segment_bytes import BytesView, Look, Wanted
 from kafkaviz.figures.segment_tables import Chosen
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
-from kafkaviz.ui import anatomies, bytes_files, cache, parts, state
+from kafkaviz.ui import anatomies, bytes_files, cache, faults, parts, state
 from kafkaviz.ui.components import bytes as view
 from kafkaviz.ui.components import ruler
 from kafkaviz.ui.pick import Place
@@ -32,7 +32,10 @@ def show(place: Place, anatomy: Anatomy, pin: Chosen) -> None:
         return _whole(name, found, legend)
     of = anatomies.key(anatomy.segment)
     key = f"{of} {name} {pin.row}" if name == ".log" else f"{of} {name}"
-    _draw(segment_bytes.view(anatomy, name, *pin, _wanted(key), Look(asked_byte(), _by_time(of))), key, legend)
+    try:
+        _draw(segment_bytes.view(anatomy, name, *pin, _wanted(key), Look(asked_byte(), _by_time(of))), key, legend)
+    except CannotOpen as fault:
+        _cannot(found, fault)
 
 
 def alone(place: Place) -> None:
@@ -92,7 +95,11 @@ def _whole(name: str, found: FileInfo, legend: "st.delta_generator.DeltaGenerato
         key = hashlib.sha256(os.fsencode(f"{found.path}:{found.size_bytes}:{found.mtime_ns}")).hexdigest()[:16]
         _draw(segment_bytes.whole(found, name, _wanted(key), asked_byte()), key, legend)
     except CannotOpen as fault:
-        st.html(f'<p class="kv-fnt">{parts.escape(say("bytes.cannot_open", name=found.name, what=fault.what))}</p>')
+        _cannot(found, fault)
+
+
+def _cannot(found: FileInfo, fault: CannotOpen) -> None:
+    st.html(f'<p class="kv-fnt">{parts.escape(say("bytes.cannot_open", name=found.name, what=faults.said(fault.what)))}</p>')
 
 
 def _wanted(key: str) -> Wanted:

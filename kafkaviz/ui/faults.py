@@ -130,18 +130,17 @@ def partial(shown: int, total: int, directory: Path, problems: Sequence[Problem]
 
 def problem_table(directory: Path, problems: Sequence[Problem]) -> None:
     """What could not be read, and why."""
-    rows = [
-        "".join(f"<td>{cell}</td>" for cell in (parts.severity("warning"), parts.mono(_inside(one.path, directory)), _told(one.what)))
-        for one in problems[:LISTED]
-    ]
+    mark, shown = parts.severity("warning"), problems[:LISTED]
+    cells = ((mark, parts.mono(_inside(one.path, directory)), parts.escape(said(one.what))) for one in shown)
+    rows = ["".join(f"<td>{cell}</td>" for cell in row) for row in cells]
     if len(problems) > LISTED:
         rows.append(f'<td></td><td class="kv-fnt" colspan="2">{say("common.n_more", n=units.group(len(problems) - LISTED))}</td>')
     parts.table("", (f"<tr>{row}</tr>" for row in rows))
 
 
-def _told(what: str) -> str:
-    """What the system says of a file, as HTML."""
-    return parts.escape(say(TOLD[what]) if what in TOLD else what)
+def said(what: str) -> str:
+    """What the system says of a file."""
+    return say(TOLD[what]) if what in TOLD else what
 
 
 def _inside(path: Path, directory: Path) -> str:

@@ -1,5 +1,6 @@
 """A segment read whole: with every file, without one, with a tail, and while it grows."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -95,3 +96,16 @@ def test_offsets_that_a_wrong_entry_hides():
     assert hidden([(2, 500)]) == (2, 4)
     assert hidden([(2, 500), (4, 400)]) == (2, 3)
     assert hidden([(2, 200)]) is None
+
+
+def test_entries_of_batches_that_came_later(clean, tmp_path):
+    """An entry for a batch that came after the .log was looked at is none of what was read: no slot points beyond the last batch."""
+    shutil.copytree(clean / "payments-0", tmp_path / "payments-0")
+    log = tmp_path / "payments-0" / f"{7975:020d}.log"
+    whole = log.read_bytes()
+    log.write_bytes(whole[:479_997])  # a batch with an entry begins here
+    before = open_broker(tmp_path).partition("payments-0").segment(7975)
+    log.write_bytes(whole)
+    read = anatomy.read(before)
+    assert len(read.links.wrong_entries) == len(read.links.wrong_times) == 0 and len(read.batches) == 413
+    assert (len(read.index.entries), read.grown_bytes) == (95, (479_997, len(whole)))
