@@ -40,6 +40,6 @@ def ended(text: str) -> str:
 
 
 def capital(text: str) -> str:
-    """With a capital, unless it begins with a name that has none: java.lang.Error, .index."""
+    """With a capital, unless it begins with a name that has none: java.lang.Error, .index; Chinese has no capitals, not of broker either."""
     first = text.split(" ", 1)[0]
-    return text[:1].upper() + text[1:] if first.rstrip(",;:").isalpha() else text
+    return text[:1].upper() + text[1:] if first.rstrip(",;:").isalpha() and not CHINESE.search(text) else text

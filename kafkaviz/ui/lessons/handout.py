@@ -57,8 +57,9 @@ def _step(step: Step, part: int, lesson: Lesson, is_teacher: bool) -> None:
 
 
 def _misleads(block: Block) -> None:
-    st.markdown(f"**{say('workshop.often_said')}:** “{block['said']}”")
-    st.markdown(f"**{say('workshop.what_is_so')}** ({block['versions']}): {block['so']}")
+    said = say("workshop.quoted", text=block["said"])
+    st.markdown(say("workshop.labelled", label=say("workshop.often_said"), text=said))
+    st.markdown(say("workshop.what_is_so_since", versions=block["versions"], text=block["so"]))
 
 
 def _figure(block: Block, key: str) -> None:
@@ -87,7 +88,7 @@ def _box(letter: str, text: str) -> str:
 
 
 def _task(block: Block) -> None:
-    st.markdown(f"**{say('workshop.exercise')}.** {block['ask']}")
+    st.markdown(say("workshop.exercise_asks", text=block["ask"]))
     try:
         of = tasks.task(block)
     except (KafkavizError, NoValue):
@@ -102,10 +103,10 @@ def _task(block: Block) -> None:
 def _answer(block: Block, part: int) -> None:
     if block.kind == "predict":
         right = ", ".join(LETTERS[place].upper() for place, (_, is_right) in enumerate(workshop.choices(block)) if is_right)
-        st.markdown(f"**{part} · {right}.** {block['reveal']}")
+        st.markdown(say("workshop.answer_to", step=part, name=right, text=block["reveal"]))
         return
     rule = f" `{block['rule']}`" if block["rule"] else ""
-    st.markdown(f"**{part} · {say('workshop.exercise')}.** {block['solution']}{rule}")
+    st.markdown(say("workshop.answer_to", step=part, name=say("workshop.exercise"), text=f"{block['solution']}{rule}"))
 
 
 # ---- for the teacher
@@ -122,7 +123,7 @@ def notes(step: Step, begin: float | None = None, total: float = 0) -> None:
         for block in step.blocks("notes"):
             for name in ("say", "watch"):
                 for text in block[name]:
-                    st.markdown(f"**{say(f'workshop.{name}')}:** {text}")
+                    st.markdown(say("workshop.labelled", label=say(f"workshop.{name}"), text=text))
 
 
 def session(found: Sequence[Lesson]) -> None:

@@ -15,9 +15,8 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analyse import cost_model, pin, sweep, tuning, tuning_source
 from kafkaviz.analyse.anatomy import Anatomy
-from kafkaviz.figures import finding_words
-from kafkaviz.figures import growth as growth_figure
 from kafkaviz.figures import (
+    finding_words,
     limit_curves,
     lookup_lanes,
     page_faults,
@@ -28,6 +27,7 @@ from kafkaviz.figures import (
     stepper,
     tail_pages,
 )
+from kafkaviz.figures import growth as growth_figure
 from kafkaviz.figures import tuning_curve as curve
 from kafkaviz.figures import why_offset as why_figure
 from kafkaviz.figures.segment_tables import Chosen
@@ -502,7 +502,8 @@ def _tuned(key: str, considered: int, spoken: str, _here: Place) -> Tuned:
     every, today = tuning.every(case.measured, prices, budgets), case.today.interval_bytes
     if considered not in {one.interval_bytes for one in every}:
         raise NoValue(f"considered: one of the intervals that are swept, such as 1024 or 16384, not {considered}")
-    view = curve.view(every, today, considered, case.measured.log_bytes, case.measured.parts.least_batch_bytes, budgets, prices)
+    now = tuning.today_at(case.measured, prices, today, budgets)
+    view = curve.view(every, now, considered, case.measured.log_bytes, case.measured.parts.least_batch_bytes, budgets, prices)
     found = tuning.recommend(case.measured, case.today, budgets, prices)
     return Tuned(_here, view, every, _verdict(found) if found else "", today)
 

@@ -233,10 +233,9 @@ def field(of: tasks.Task, here: At) -> str:
     """Where the answer goes; what is in it, as the address has it too: of a choice its word, whatever the language."""
     key, told = f"kv_given_{here.lesson.name}_{here.part}", st.query_params.get(state.GIVEN, "")
     if of.by == tasks.CHOICE:
-        labels = {say(f"workshop.{one}" if one in (tasks.YES, tasks.NO) else f"workshop.cause_{one}"): one for one in of.choices}
-        if st.session_state.get(key) not in labels:
-            st.session_state[key] = next((label for label, word in labels.items() if word == told), None)
-        given = labels.get(st.segmented_control(say("workshop.your_answer"), [*labels], key=key, label_visibility="collapsed"), "")
+        st.session_state.setdefault(key, told if told in of.choices else None)
+        look = {"format_func": _choice, "label_visibility": "collapsed"}
+        given = st.segmented_control(say("workshop.your_answer"), of.choices, key=key, **look) or ""
     else:
         st.session_state.setdefault(key, told[: ceiling.LONGEST])
         if of.by == tasks.RULE:
@@ -245,6 +244,11 @@ def field(of: tasks.Task, here: At) -> str:
         given = st.text_input(say(f"workshop.{label}"), key=key, max_chars=ceiling.LONGEST, width=width) or ""
     workshop.tell(given)
     return given
+
+
+def _choice(word: str) -> str:
+    """A word of a task, yes or a cause, as its reader says it."""
+    return say(f"workshop.{word}" if word in (tasks.YES, tasks.NO) else f"workshop.cause_{word}")
 
 
 def judged(of: tasks.Task, given: str, here: At) -> None:
@@ -280,7 +284,7 @@ def misleads(block: Block, here: At, number: int) -> None:
     """What is often said, what is so, and since when."""
     with st.container(key=f"kv_misleads_{number}", gap=4):
         st.html(f'<div class="kv-lab">{escape(say("workshop.often_said"))}</div>')
-        st.markdown(f"“{block['said']}”")
+        st.markdown(say("workshop.quoted", text=block["said"]))
         st.html(f'<div class="kv-lab">{escape(say("workshop.what_is_so"))} · {escape(block["versions"])}</div>')
         st.markdown(block["so"])
 
@@ -358,7 +362,7 @@ def _elsewhere(figures: Sequence[Block]) -> None:
             continue
         if name and PAGES[name].exists:
             with st.container(key="kv_elsewhere"):
-                st.page_link(PAGES[name].script, label=say("workshop.open_in", page=name), query_params=query)
+                st.page_link(PAGES[name].script, label=say("workshop.open_in", page=parts.page_name(name)), query_params=query)
             return
 
 
