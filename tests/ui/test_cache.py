@@ -325,5 +325,6 @@ def test_a_fresh_catalog_tells_the_health(directory, read_once, in_process):
     in_process(directory, catalog=read_once, full=True, findings=True)
     told, found = cache.told_health(here), check(here.broker)
     assert told.findings == found.findings and told.restart == found.restart and told.version == found.version
+    assert cache.told_errors(here) == told.counts["error"] > 0
     (directory / "orders-0" / f"{1000:020d}.log").write_bytes(b"x")
-    assert cache.told_health(cache.listed(directory)) is None
+    assert cache.told_health(cache.listed(directory)) is None and cache.told_errors(cache.listed(directory)) == 0

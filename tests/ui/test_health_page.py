@@ -135,9 +135,7 @@ def test_the_sidebar_counts_the_errors_that_a_fresh_catalog_tells(damaged, monke
     from kafkaviz.ui import cache
 
     found = health.check(cache.broker(damaged))
-    monkeypatch.setattr(cache, "told_health", lambda here: found)
-    monkeypatch.setattr(cache, "catalog_stamp", lambda broker: 1)
-    monkeypatch.setattr(cache, "_full", lambda key, stamp, broker: cache._small(key, broker))
+    monkeypatch.setattr(cache, "told_errors", lambda here: found.counts["error"])
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
     at.query_params["dir"] = str(damaged)
     at.run()
