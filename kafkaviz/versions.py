@@ -45,6 +45,10 @@ OFFSET_RANGE_CHECKED = _since((2, 0), "an offset too far from the base offset is
 ENTRY_PER_BATCH = Way(
     "each batch of an append may get an index entry, not one the whole append", (((3, 9, 1), (4, 0)), ((4, 0, 1), None)), "KAFKA-806"
 )
+INDEXES_UNMAPPED = Way(
+    "an index that is resized gives its old map back at once, not when Java collects it",
+    (((3, 9, 2), (4, 0)), ((4, 0, 2), (4, 1)), ((4, 1, 1), None)), "KAFKA-19390",
+)  # fmt: skip
 SHALLOW_TIME_OFFSETS = _since((3, 7), "a leader's time entry holds the last offset of its batch, not the record's own")
 MARKER_RAISES_EPOCH = _since((4, 0), "a transaction marker carries the next epoch of its producer", "KIP-890")
 # How it is searched

@@ -7,10 +7,11 @@ Times were measured on one machine (two cores, ext4, JDK 17) with the real LogSe
 devices. `kafkaviz calibrate` measures the user's own.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from kafkaviz.format import offset_index, time_index
 from kafkaviz.search.slots import PAGE_BYTES
 
 READ_AHEAD_BYTES = 128 << 10  # Linux's read_ahead_kb where nobody set another
@@ -142,15 +143,16 @@ def _range(measure: Mapping) -> Range:
 class Footprint:
     """What a log's segments take beside their .log.
 
-    maps: where every segment's indexes are loaded; stale_maps: dead ones that may wait for Java's collector, up to four a roll (until
-    KAFKA-19390, 4.2). preallocated_bytes: how long the active segments' indexes look; allocated_bytes: of them on disk.
-    resident_bytes: of indexes that stay in memory for readers at the end; touched_bytes: if every index is read through.
+    maps: where every segment's indexes are loaded; stale_maps: dead ones that wait for Java's collector, one of each index of a segment
+    that was rolled, until KAFKA-19390. preallocated_bytes: how long the active segments' indexes look. resident_bytes: of indexes that
+    stay in memory for readers at the end.
     """
 
     segments: int
     partitions: int
     index_bytes: int
     preallocated_bytes: int
+    leaves_maps: bool = False
 
     @property
     def files(self) -> int:
@@ -163,19 +165,25 @@ class Footprint:
         return MAPS_A_SEGMENT * self.segments
 
     @property
+    def stale_maps(self) -> int:
+        """At most, if none was collected since the rolls."""
+        return MAPS_A_SEGMENT * max(0, self.segments - self.partitions) if self.leaves_maps else 0
+
+    @property
     def resident_bytes(self) -> int:
         """The warm pages of the active segments' indexes."""
         return 2 * WARM_PAGES * PAGE_BYTES * self.partitions
 
     def maps_left(self, max_map_count: int = MAX_MAP_COUNT) -> int:
         """What vm.max_map_count leaves, below 0 where a broker with these alone would end with "Map failed"."""
-        return max_map_count - JVM_MAPS - self.maps
+        return max_map_count - JVM_MAPS - self.maps - self.stale_maps
 
 
-def footprint(segments: int, partitions: int, index_bytes: int, segment_index_bytes: int) -> Footprint:
-    """Of so many segments, one of each partition active: its two indexes look as long as segment.index.bytes allows."""
-    offset, time = segment_index_bytes // 8 * 8, segment_index_bytes // 12 * 12
-    return Footprint(segments, partitions, index_bytes, partitions * (offset + time))
+def footprint(segments: int, index_bytes: int, rooms: Sequence[int], leaves_maps: bool = False) -> Footprint:
+    """Of so many segments, one of each partition active. rooms: segment.index.bytes of each, as long as its two indexes look."""
+    offset_bytes, time_bytes = offset_index.ENTRY.itemsize, time_index.ENTRY.itemsize
+    looks = sum(room // offset_bytes * offset_bytes + room // time_bytes * time_bytes for room in rooms)
+    return Footprint(segments, len(rooms), index_bytes, looks, leaves_maps)
 
 
 # ---- the price that an interval implies

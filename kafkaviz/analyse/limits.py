@@ -23,6 +23,7 @@ from kafkaviz.format import offset_index, time_index
 from kafkaviz.simulate.config import IndexConfig, LogConfig
 
 SIZE, TIME, OFFSET_INDEX, TIME_INDEX, OFFSET_RANGE = REASONS
+ENDS = SIZE, TIME, OFFSET_INDEX, TIME_INDEX  # what ends a segment of a log as it is written; no offsets are skipped there
 MOST_SEGMENT_BYTES = 2**31 - 1  # segment.bytes is an int
 OFFSETS = 2**31  # that fit one segment
 HALVINGS = 60

@@ -109,7 +109,8 @@ class Measured:
 class Today:
     """The log as it is run. interval_source: where the interval is from. is_tiered: remote.storage.enable; is_coarse: its entries stand for
     whole appends (KAFKA-806). partitions: how many logs; topic: its name, None of a whole broker. inferred: settings of config that no
-    file tells, and that the log's rolls do."""
+    file tells, and that the log's rolls do. rooms: segment.index.bytes of each partition of a broker, whose topics differ; empty where
+    that of config is all of theirs. leaves_maps: whether a roll leaves dead maps behind (KAFKA-19390)."""
 
     interval_bytes: int
     interval_source: str
@@ -120,6 +121,8 @@ class Today:
     is_coarse: bool = False
     fetch_bytes: int = FETCH_BYTES
     inferred: tuple[str, ...] = ()
+    rooms: tuple[int, ...] = ()
+    leaves_maps: bool = False
 
 
 @dataclass(frozen=True)
@@ -170,17 +173,21 @@ class Reason:
 
 @dataclass(frozen=True)
 class Limits:
-    """When this log's segments roll by size and by full indexes, and what an index needs.
+    """When this log's segments end, and what an index needs.
 
-    binding: the first of "size", "offset-index-full", "time-index-full". offset_full_bytes, time_full_bytes: of .log, infinite where a
-    log has no entries. safe_index_bytes: the least segment.index.bytes with which no index fills first, a quarter more than that.
+    ends_bytes: of each of limits.ENDS the .log at which it ends a segment, infinite where it never does; by time at the speed that the
+    largest timestamps tell. least_index_bytes: the least segment.index.bytes with which no index is full before segment.bytes are,
+    however fast or slow the log is; safe_index_bytes: a quarter more, for batches that become smaller.
     """
 
-    binding: str
-    segment_bytes: int
-    offset_full_bytes: float
-    time_full_bytes: float
+    ends_bytes: Mapping[str, float]
+    least_index_bytes: int
     safe_index_bytes: int
+
+    @property
+    def binding(self) -> str:
+        """The first of them."""
+        return min(self.ends_bytes, key=self.ends_bytes.get)
 
 
 @dataclass(frozen=True)
@@ -445,18 +452,20 @@ def _of_draws(times: np.ndarray, counts: Sequence[np.ndarray]) -> tuple[np.ndarr
 # ---- what else depends on the interval
 
 
-def limits_at(measured: Measured, today: Today, interval_bytes: int) -> Limits:
-    """When segments roll at a swept interval, by size or by a full index; times are not looked at here."""
-    place, config = measured.parts.at(interval_bytes), today.config
+def limits_at(measured: Measured, config: LogConfig, interval_bytes: int) -> Limits:
+    """When segments end with a swept interval, which limit is the first, and how large an index is safe."""
+    place = measured.parts.at(interval_bytes)
     entries, times = int(measured.parts.entries[place]), int(measured.parts.time_entries[place])
-    if not entries:
-        return Limits(limits.SIZE, config.segment_bytes, float("inf"), float("inf"), limits.safe_index_bytes(1, 1.0))
-    gap, share = measured.log_bytes / entries, min(1.0, times / entries)
-    offset = limits.offset_index_full_bytes(config.segment_index_bytes, gap)
-    time = limits.time_index_full_bytes(config.segment_index_bytes, gap, share) if share else float("inf")
-    full = {limits.SIZE: float(config.segment_bytes), limits.OFFSET_INDEX: offset, limits.TIME_INDEX: time}
-    safe = round(SAFE_INDEX_MARGIN * limits.safe_index_bytes(config.segment_bytes, gap, share))
-    return Limits(min(full, key=full.get), config.segment_bytes, offset, time, safe)
+    gap, share = (measured.log_bytes / entries, min(1.0, times / entries)) if entries else (float("inf"), 0.0)
+    room, speed = config.segment_index_bytes, measured.bytes_per_s
+    waited_s = (config.most_segment_ms - limits.mean_jitter_ms(config)) / 1000
+    ends = (
+        float(config.segment_bytes), speed * waited_s if speed else float("inf"),
+        limits.offset_index_full_bytes(room, gap) if entries else float("inf"),
+        limits.time_index_full_bytes(room, gap, share) if share else float("inf"),
+    )  # fmt: skip
+    least = limits.safe_index_bytes(config.segment_bytes, gap, share)
+    return Limits(dict(zip(limits.ENDS, ends, strict=True)), least, round(SAFE_INDEX_MARGIN * least))
 
 
 def tiered(now: At, other: At, measured: Measured, today: Today) -> dict[str, float]:
@@ -473,20 +482,13 @@ def footprint_at(measured: Measured, today: Today, interval_bytes: int, max_map_
     """Files, maps, memory and what is preallocated, with the indexes of a swept interval; of today's with those that are there."""
     is_today = interval_bytes == today.interval_bytes
     parts = measured.today(interval_bytes).parts if is_today else measured.parts.only(interval_bytes)
-    found = footprint(measured.parts.segments, today.partitions, int(parts.index_bytes[0]), today.config.segment_index_bytes)
+    rooms = today.rooms or (today.config.segment_index_bytes,) * today.partitions
+    found = footprint(measured.parts.segments, int(parts.index_bytes[0]), rooms, today.leaves_maps)
     return {
-        "segments": found.segments, "files": found.files, "maps": found.maps, "maps_left": found.maps_left(max_map_count),
-        "index_bytes": found.index_bytes, "preallocated_bytes": found.preallocated_bytes, "resident_bytes": found.resident_bytes,
+        "segments": found.segments, "files": found.files, "maps": found.maps, "stale_maps": found.stale_maps,
+        "maps_left": found.maps_left(max_map_count), "index_bytes": found.index_bytes, "preallocated_bytes": found.preallocated_bytes,
+        "resident_bytes": found.resident_bytes,
     }  # fmt: skip
-
-
-def binding_map(measured: Measured, today: Today, segment_index_bytes: Sequence[int]) -> np.ndarray:
-    """(sizes, k): at each segment.index.bytes and each swept interval the number in limits.REASONS of what fills a segment first."""
-    found = np.zeros((len(segment_index_bytes), len(measured.parts.intervals)), np.int64)
-    for row, size in zip(found, segment_index_bytes, strict=True):
-        other = replace(today, config=replace(today.config, segment_index_bytes=int(size)))
-        row[:] = [limits.REASONS.index(limits_at(measured, other, int(one)).binding) for one in measured.parts.intervals]
-    return found
 
 
 # ---- what would have to be true

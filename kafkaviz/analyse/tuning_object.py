@@ -130,11 +130,10 @@ def _gain(gain: Gain) -> dict:
 
 
 def _limits(case: Case, whole: Recommendation) -> dict:
-    one = tuning.limits_at(case.measured, case.today, whole.value)
-    told = {
-        "binding": one.binding, "segment_bytes": one.segment_bytes, "offset_full_bytes": one.offset_full_bytes,
-        "time_full_bytes": one.time_full_bytes, "safe_index_bytes": one.safe_index_bytes,
-    }  # fmt: skip
+    one = tuning.limits_at(case.measured, case.today.config, whole.value)
+    ends = zip(("segment_bytes", "segment_ms_bytes", "offset_full_bytes", "time_full_bytes"), one.ends_bytes.values(), strict=True)
+    sizes = {"least_index_bytes": one.least_index_bytes, "safe_index_bytes": one.safe_index_bytes}
+    told = {"binding": one.binding, **dict(ends), **sizes}
     files = dict(zip(("apparent_bytes", "allocated_bytes"), case.index_files or (None, None), strict=True))
     footprint = tuning.footprint_at(case.measured, case.today, whole.value) | files
     tiered = tuning.tiered(whole.today, whole.proposed, case.measured, case.today) if case.today.is_tiered else None

@@ -33,7 +33,7 @@ from kafkaviz.log.segment import Segment
 from kafkaviz.log.settings import Origin, Settings, Sourced, open_settings
 from kafkaviz.search.profile import BASE_OFFSET
 from kafkaviz.search.profile import profile as search_profile
-from kafkaviz.simulate.config import IndexConfig, Profile, log_config, profile
+from kafkaviz.simulate.config import IndexConfig, LogConfig, Profile, log_config, profile
 from kafkaviz.simulate.incoming import Chunk
 from kafkaviz.simulate.sending.workload import PRESETS
 from kafkaviz.simulate.whole import replaying, simulation
@@ -45,6 +45,7 @@ from kafkaviz.simulate.writing.writer import Log as Writer
 KEPT_BATCHES = 8_000_000  # of a case, for its ranges; 5 bytes each
 FOLDED = 16  # segments, after which their counts are added up
 LOOKED_AT = 4  # segments from which an interval is inferred that no setting tells
+BROKERS = ("segment.bytes", "segment.index.bytes", "segment.ms", "segment.jitter.ms")  # that end a segment
 SUMMED = ("parts", "cold", "every_offset", "timestamps")  # of Measured
 PARTITION, TOPIC, BROKER, LOG, WORKLOAD = "partition", "topic", "broker", "log", "workload"
 
@@ -91,7 +92,8 @@ class Source:
     """Everything that a path or a workload's name stands for. kind: "partition", "topic", "broker", "log" or "workload".
 
     cases: a topic each, by name. metadata_left_out: whether KRaft's own log was there and is no case: its small batches need their index.
-    default: of a broker, the interval of topics that have none of their own.
+    default: of a broker, the interval of topics that have none of their own; own: other settings of the broker's that its files tell, by
+    the fields of LogConfig.
     """
 
     name: str
@@ -102,6 +104,7 @@ class Source:
     problems: tuple[Problem, ...] = ()
     metadata_left_out: bool = False
     default: Sourced | None = None
+    own: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def of(self) -> Profile:
@@ -115,17 +118,29 @@ class Source:
 
     @property
     def whole(self) -> Case:
-        """All cases together: the one there is, or the sum over a broker's topics, as if all had the broker's interval."""
+        """All cases together: the one there is, or the sum over a broker's topics, as if all had the broker's interval.
+
+        Of its other settings the largest of any topic's counts where no file of the broker's tells: an index must be safe for all.
+        """
         if self.default is None:
             return self.cases[0]
         interval = int(self.default.value)
         measured = joined([case.under(interval) for case in self.cases])
         partitions = sum(case.today.partitions for case in self.cases)
-        config = replace(self.cases[0].today.config, index_interval_bytes=interval)
+        config = LogConfig(**({_field(name): self._largest(name) for name in BROKERS} | dict(self.own)), index_interval_bytes=interval)
+        rooms = tuple(room for case in self.cases for room in case.today.partitions * (case.today.config.segment_index_bytes,))
         is_coarse = any(case.today.is_coarse for case in self.cases if case.today.interval_bytes == interval)
-        today = Today(interval, self.default.source, config, partitions=partitions, is_coarse=is_coarse)
+        leaves_maps = any(case.today.leaves_maps for case in self.cases)
+        today = Today(
+            interval, self.default.source, config, partitions=partitions, is_coarse=is_coarse, rooms=rooms, leaves_maps=leaves_maps
+        )
         apparent, allocated = zip(*(case.index_files for case in self.cases), strict=True)
         return Case(self.name, today, measured, index_files=(sum(apparent), sum(allocated)))
+
+    def _largest(self, name: str) -> int:
+        """Of a setting over all topics; what rolls alone tell of one topic counts where nothing else is known of any."""
+        known = [case.today for case in self.cases if name not in case.today.inferred] or [case.today for case in self.cases]
+        return max(getattr(one.config, _field(name)) for one in known)
 
 
 def open_source(
@@ -207,7 +222,13 @@ def _of_broker(
     if not cases:
         raise CannotOpen(problems[-1].path, problems[-1].what)
     name, kind = (broker.source.name, BROKER) if topic is None else (topic, TOPIC)
-    return Source(name, kind, assumed.text, assumed.because, tuple(cases), tuple(problems), has_metadata, default)
+    own = {_field(one.name): one.value for one in (settings.find("", name) for name in BROKERS) if one.origin != Origin.DEFAULT}
+    return Source(name, kind, assumed.text, assumed.because, tuple(cases), tuple(problems), has_metadata, default, own)
+
+
+def _field(name: str) -> str:
+    """A setting as LogConfig names it."""
+    return name.replace(".", "_")
 
 
 def _settings(partition: Partition, release: Release, typed: dict[str, str]) -> Settings:
@@ -239,7 +260,9 @@ def _case(
     measured = gathering.measured()
     is_tiered = bool(values.get("remote.storage.enable"))
     is_coarse |= of.per_append and measured.held is not None and measured.held.gaps.is_coarse
-    today = Today(interval, source, config, topic, len(logs), is_tiered, is_coarse, inferred=tuple(sorted(limits)))
+    leaves_maps = not versions.INDEXES_UNMAPPED.of(versions.parse(version))
+    inferred = tuple(sorted(limits))
+    today = Today(interval, source, config, topic, len(logs), is_tiered, is_coarse, inferred=inferred, leaves_maps=leaves_maps)
     logs_again = tuple(_replayable(partition, of) for partition, _ in logs)
     return Case(name, today, measured, _entries(logs), _index_files(logs), logs_again)
 

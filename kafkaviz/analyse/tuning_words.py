@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from kafkaviz import units
 from kafkaviz.analyse.cost_model import Range
+from kafkaviz.analyse.limits import OFFSET_INDEX, SIZE, TIME, TIME_INDEX
 from kafkaviz.analyse.tuning import SETTING, At, Gain, Limits, Reason, Recommendation, Verdict
 from kafkaviz.config_def import TOPIC_SETTINGS
 
@@ -205,16 +206,20 @@ CODES = tuple(_WORDS)
 
 
 def limit_words(one: Limits) -> str:
-    """Which limit rolls a segment first, and what an index needs."""
-    first = {"size": f"segment.bytes, {units.size(one.segment_bytes)}"}.get(one.binding, "")
-    full = one.offset_full_bytes if one.binding == "offset-index-full" else one.time_full_bytes
-    first = first or f"the full {'offset' if one.binding == 'offset-index-full' else 'time'} index, at {units.size(full)} of .log"
-    return f"a segment is full by {first}; segment.index.bytes from {one.safe_index_bytes} on is never the limit"
+    """Which limit ends a segment first, and what an index needs."""
+    full = units.size(one.ends_bytes[one.binding])
+    first = {
+        SIZE: f"is full by segment.bytes, {full}", TIME: f"ends by segment.ms, at the speed of its timestamps at {full} of .log",
+        OFFSET_INDEX: f"ends by its full offset index, at {full} of .log",
+        TIME_INDEX: f"ends by its full time index, at {full} of .log",
+    }[one.binding]  # fmt: skip
+    return f"a segment {first}; segment.index.bytes is safe from {one.safe_index_bytes} on: no index is full before segment.bytes are"
 
 
 def footprint_words(one: Mapping[str, int], index_files: tuple[int, int] | None) -> str:
     """Files, maps and what is preallocated. one: tuning.footprint_at."""
-    told = f"{one['files']} files; {one['maps']} maps if every segment is loaded, {one['maps_left']} are left of vm.max_map_count"
+    stale = f" and up to {one['stale_maps']} dead ones that rolls leave (KAFKA-19390)" if one["stale_maps"] else ""
+    told = f"{one['files']} files; {one['maps']} maps if every segment is loaded{stale}, {one['maps_left']} are left of vm.max_map_count"
     active = f"active segments' indexes look {units.size(one['preallocated_bytes'])} long while a broker runs"
     if index_files is None:
         return f"{told}; {active}"

@@ -40,15 +40,16 @@ gain: {p99_us, mean_us, index_share, cores, blocks}, not_fixed, proposed, comman
 partition|topic|broker|log|workload, name, log_bytes, batches, segments, partitions, batch_bytes_mean, batch_bytes_least,
 single_record_share, bytes_per_s}; kafka_version, {assumed, because}; budgets, {p99_us, cold_p99_us, cores, index_share, fetches_per_s};
 costs, {header_us, first_us, storage, read_us, modelled, calibrated}; tornado, a list of {name, unit, low, typical, high, p99_us_low,
-p99_us_high, verdict_low, verdict_high}; limits, {binding, segment_bytes, offset_full_bytes, time_full_bytes, safe_index_bytes};
-footprint, {segments, files, maps, maps_left, index_bytes, preallocated_bytes, apparent_bytes, allocated_bytes, resident_bytes}; tiered,
-{cached_segments_now, cached_segments_other, carried_share_now, carried_share_other} or null; of a broker topics, a list of {topic,
-verdict, value, because, ...}, and metadata_left_out; problems, a list of {path, message}; with --what-if what_if, {today, changed:
-{segments, rolls, log_bytes, offset_entries, time_entries, index_bytes, maps, files}}. A range is {low, typical, high}; prices are
-mean_us, p99_us, cold_mean_us, cold_p99_us, cold_reads_mean, cold_reads_p99, index_share, cores and price_us, the µs of a mean lookup that
-1 MB of index a GiB of log buys at that interval. Values in reasons: interval, entries, of, is_default, least_batch_bytes, most_bytes,
-missed, from, to, least_us, append_bytes, changing, topics; entries and headers_p99 of the index on disk, with entries_replayed and
-headers_p99_replayed, where it is another than the replay of its interval.
+p99_us_high, verdict_low, verdict_high}; limits, {binding, and the .log at which each ends a segment, segment_bytes, segment_ms_bytes,
+offset_full_bytes, time_full_bytes; least_index_bytes, safe_index_bytes}; footprint, {segments, files, maps, stale_maps, maps_left,
+index_bytes, preallocated_bytes, apparent_bytes, allocated_bytes, resident_bytes}; tiered, {cached_segments_now, cached_segments_other,
+carried_share_now, carried_share_other} or null; of a broker topics, a list of {topic, verdict, value, because, ...}, and
+metadata_left_out; problems, a list of {path, message}; with --what-if what_if, {today, changed: {segments, rolls, log_bytes,
+offset_entries, time_entries, index_bytes, maps, files}}. A range is {low, typical, high}; prices are mean_us, p99_us, cold_mean_us,
+cold_p99_us, cold_reads_mean, cold_reads_p99, index_share, cores and price_us, the µs of a mean lookup that 1 MB of index a GiB of log buys
+at that interval. Values in reasons: interval, entries, of, is_default, least_batch_bytes, most_bytes, missed, from, to, least_us,
+append_bytes, changing, topics; entries and headers_p99 of the index on disk, with entries_replayed and headers_p99_replayed, where it is
+another than the replay of its interval.
 
 Example: kafkaviz tune /var/lib/kafka/data/orders-0 --budget p99=25us"""
 
@@ -235,7 +236,7 @@ def _known(case: "Case", whole: "Recommendation", costs: "Costs") -> Iterator[st
     yield from _wrapped("modelled", f"{costs.header_us.typical:.2g} µs a header ({costs.header_us.low:.2g} to {costs.header_us.high:.2g})"
                                     f"{half}; {how}")  # fmt: skip
     yield from _wrapped("price", tuning_words.price_words(whole.today))
-    yield from _wrapped("limits", tuning_words.limit_words(tuning.limits_at(case.measured, case.today, whole.value)))
+    yield from _wrapped("limits", tuning_words.limit_words(tuning.limits_at(case.measured, case.today.config, whole.value)))
     takes = tuning.footprint_at(case.measured, case.today, whole.value)
     yield from _wrapped("takes", tuning_words.footprint_words(takes, case.index_files))
 

@@ -1,20 +1,19 @@
 """Which limit ends a segment first, over the index interval and the size of an index: a map, with today's place on it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import plotly.graph_objects as go
 
-from kafkaviz.analyse import limits
-from kafkaviz.analyse.limits import OFFSET_INDEX, SIZE, TIME, TIME_INDEX
-from kafkaviz.analyse.tuning import SAFE_INDEX_MARGIN, Measured
+from kafkaviz.analyse.limits import ENDS, OFFSET_INDEX, SIZE, TIME, TIME_INDEX
+from kafkaviz.analyse.tuning import Limits, Measured, limits_at
 from kafkaviz.figures import roll_words, theme
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.writing.roll import Cause
 from kafkaviz.units import group, size
 from kafkaviz.words import say
 
-CAUSES = (SIZE, TIME, OFFSET_INDEX, TIME_INDEX)
+CAUSES = ENDS
 SOFT = {SIZE: "log_soft", TIME: "cold_soft", OFFSET_INDEX: "offset_soft", TIME_INDEX: "time_soft"}
 TEXT = {SIZE: "log_text", TIME: "ink_2", OFFSET_INDEX: "offset_text", TIME_INDEX: "time_text"}
 LEAST_ROOM, MOST_ROOM, STEPS = 256, 64 << 20, 4  # bytes of an index; steps a doubling
@@ -36,8 +35,11 @@ class Spot:
 
 @dataclass(frozen=True)
 class LimitMapView:
-    """cause: (rooms, intervals) numbers of CAUSES. ends_bytes: the .log at which it ends a segment. safe_bytes: of each interval the
-    least segment.index.bytes with which no index fills first. regions: where a limit's name stands: (interval, room, cause)."""
+    """cause: (rooms, intervals) numbers of CAUSES. ends_bytes: the .log at which it ends a segment.
+
+    safe_bytes: of each interval the segment.index.bytes from which on no index fills before segment.bytes do. regions: where a limit's
+    name stands: (interval, room, cause).
+    """
 
     title: str
     intervals: np.ndarray
@@ -55,49 +57,25 @@ def view(measured: Measured, config: LogConfig, considered_interval: int, consid
     shown = measured.parts.intervals >= LEAST_INTERVAL
     intervals = measured.parts.intervals[shown]
     rooms = np.round(LEAST_ROOM * 2 ** (np.arange(int(np.log2(MOST_ROOM / LEAST_ROOM)) * STEPS + 1) / STEPS)).astype(np.int64)
-    ends = np.array([[_ends(measured, config, int(interval), int(room)) for interval in intervals] for room in rooms])
+    at = [[_at(measured, config, int(interval), int(room)) for interval in intervals] for room in rooms]
+    ends = np.array([[list(one.ends_bytes.values()) for one in row] for row in at])
     cause = ends.argmin(axis=2)
-    safe = np.array([_safe(measured, config, int(interval)) for interval in intervals])
+    safe = np.array([one.safe_index_bytes for one in at[0]])
     now = _spot(measured, config, config.index_interval_bytes, config.segment_index_bytes, "today")
     other = _spot(measured, config, considered_interval, considered_room, "considered")
     is_same = (other.interval_bytes, other.room_bytes) == (now.interval_bytes, now.room_bytes)
-    title = _title(now, _safe(measured, config, config.index_interval_bytes))
+    title = _title(now, limits_at(measured, config, config.index_interval_bytes).safe_index_bytes)
     return LimitMapView(
         title, intervals, rooms, cause, ends.min(axis=2), safe, now, None if is_same else other, _regions(cause, intervals, rooms)
     )
 
 
-def _ends(measured: Measured, config: LogConfig, interval_bytes: int, room_bytes: int) -> list[float]:
-    """The .log at which each of CAUSES ends a segment."""
-    gap, share = _gap(measured, interval_bytes)
-    speed = measured.bytes_per_s
-    by_time = speed * (config.most_segment_ms - limits.mean_jitter_ms(config)) / 1000 if speed else float("inf")
-    by_times = limits.time_index_full_bytes(room_bytes, gap, share) if share else float("inf")
-    return [float(config.segment_bytes), by_time, limits.offset_index_full_bytes(room_bytes, gap) if gap else float("inf"), by_times]
-
-
-def _gap(measured: Measured, interval_bytes: int) -> tuple[float, float]:
-    """(the .log an entry covers, of the entries the share that has a time entry): (0, 0) where an interval has no entry."""
-    place = measured.parts.at(interval_bytes)
-    entries, times = int(measured.parts.entries[place]), int(measured.parts.time_entries[place])
-    return (measured.log_bytes / entries, min(1.0, times / entries)) if entries else (0.0, 0.0)
-
-
-def _safe(measured: Measured, config: LogConfig, interval_bytes: int) -> int:
-    gap, share = _gap(measured, interval_bytes)
-    if not gap:
-        return limits.safe_index_bytes(1, 1.0)
-    ends = _ends(measured, config, interval_bytes, config.segment_index_bytes)
-    return limits.safe_index_bytes(round(min(ends[:2])), gap, share)
-
-
-def first_limit(measured: Measured, config: LogConfig, interval_bytes: int, room_bytes: int) -> str:
-    """What ends a segment first, with an interval that was swept and indexes of so many bytes."""
-    return CAUSES[int(np.argmin(_ends(measured, config, interval_bytes, room_bytes)))]
+def _at(measured: Measured, config: LogConfig, interval_bytes: int, room_bytes: int) -> Limits:
+    return limits_at(measured, replace(config, segment_index_bytes=room_bytes), interval_bytes)
 
 
 def _spot(measured: Measured, config: LogConfig, interval_bytes: int, room_bytes: int, word: str) -> Spot:
-    return Spot(interval_bytes, room_bytes, first_limit(measured, config, interval_bytes, room_bytes), word)
+    return Spot(interval_bytes, room_bytes, _at(measured, config, interval_bytes, room_bytes).binding, word)
 
 
 def _title(now: Spot, safe_bytes: int) -> str:
@@ -124,13 +102,15 @@ def _regions(cause: np.ndarray, intervals: np.ndarray, rooms: np.ndarray) -> tup
 
 def words(shown: LimitMapView, measured: Measured, config: LogConfig) -> str:
     """What the map says of today's index size, in a sentence or two."""
-    safe = _safe(measured, config, config.index_interval_bytes)
-    gap, share = _gap(measured, config.index_interval_bytes)
-    if not gap:
+    parts, found = measured.parts, limits_at(measured, config, config.index_interval_bytes)
+    place = parts.at(config.index_interval_bytes)
+    entries = int(parts.entries[place])
+    if not entries:
         return say("curves.map_no_entry")
+    share = 100 * min(1.0, int(parts.time_entries[place]) / entries)
     return say(
-        "curves.map_words", gap=group(round(gap)), share=f"{100 * share:.0f}", safe=group(safe),
-        more=group(round(SAFE_INDEX_MARGIN * safe)), now=group(config.segment_index_bytes),
+        "curves.map_words", gap=group(round(measured.log_bytes / entries)), share=f"{share:.0f}", least=group(found.least_index_bytes),
+        safe=group(found.safe_index_bytes), now=group(config.segment_index_bytes),
     )  # fmt: skip
 
 

@@ -132,7 +132,7 @@ def _compared(of: Tuned) -> Html:
     measured, names = of.case.measured, [units.size(one.interval_bytes) for one in (now, other)]
     times = now.time_entries, other.time_entries
     config = of.case.today.config
-    ends = tuple(limit_map.first_limit(measured, config, one.interval_bytes, config.segment_index_bytes) for one in (now, other))
+    ends = tuple(tuning.limits_at(measured, config, one.interval_bytes).binding for one in (now, other))
     rows = [
         (one.name, one.before, one.after, tag("span", one.change, class_=CHANGES.get(one.kind)), one.known)
         for one in before_after.rows(now, other, of.costs, of.budgets, times, ends)

@@ -171,8 +171,7 @@ def compared_rows(shown: Shown) -> list[before_after.Row]:
     """Values side by side."""
     now, other, measured = shown.today, shown.considered, shown.case.measured
     times = now.time_entries, other.time_entries
-    room = shown.config.segment_index_bytes
-    ends = tuple(limit_map.first_limit(measured, shown.config, one.interval_bytes, room) for one in (now, other))
+    ends = tuple(tuning.limits_at(measured, shown.config, one.interval_bytes).binding for one in (now, other))
     return before_after.rows(now, other, shown.costs, shown.budgets, times, ends)
 
 

@@ -60,11 +60,18 @@ def test_the_default_prices_a_megabyte_at_a_microsecond():
 
 def test_what_ten_thousand_partitions_take():
     """195 GiB look preallocated; 32 700 loaded segments are what the maps allow."""
-    found = cost_model.footprint(10_000, 10_000, 0, 10 << 20)
+    found = cost_model.footprint(10_000, 0, [10 << 20] * 10_000)
     assert found.preallocated_bytes >> 30 == 195
     assert (found.files, found.maps, found.resident_bytes) == (30_000, 20_000, 10_000 * 6 * 4096)
-    assert cost_model.footprint(32_265, 1, 0, 1).maps_left() == 0
-    assert cost_model.footprint(33_000, 1, 0, 1).maps_left() < 0
+    assert cost_model.footprint(32_265, 0, [1]).maps_left() == 0
+    assert cost_model.footprint(33_000, 0, [1]).maps_left() < 0
+
+
+def test_rolls_leave_maps_behind_until_java_collects_them():
+    """Up to four a rolled segment: 16 400 segments are what the maps of such a release allow. A newer one leaves none."""
+    old, new = (cost_model.footprint(16_132, 0, [1], leaves_maps=one) for one in (True, False))
+    assert (old.stale_maps, new.stale_maps) == (2 * 16_131, 0) and old.maps_left() == 4 and new.maps_left() > 32_000
+    assert cost_model.footprint(3, 0, [1, 1, 1], leaves_maps=True).stale_maps == 0
 
 
 def test_ranges():

@@ -7,8 +7,6 @@ import pytest
 
 from kafkaviz.analyse import cost_model, tuning, tuning_words
 from kafkaviz.analyse.cold_reads import ColdReads
-from kafkaviz.analyse.infer.roll import REASONS
-from kafkaviz.analyse.sweep import INTERVALS
 from kafkaviz.analyse.tuning import Budgets, Recommendation, Today, Verdict
 from kafkaviz.analyse.tuning_source import Gathering, joined
 from kafkaviz.simulate.config import LogConfig
@@ -142,11 +140,22 @@ def test_the_processors_share_can_decide():
 def test_which_limit_binds(index_bytes, binding):
     """At 10 MiB the segment is full first; at 100 KiB the time index is, and the safe size lies above it."""
     found = measured(1000)
-    one = tuning.limits_at(found, today(config=LogConfig(segment_index_bytes=index_bytes)), 4096)
+    config = LogConfig(segment_index_bytes=index_bytes)
+    one = tuning.limits_at(found, config, 4096)
     assert one.binding == binding
-    assert one.time_full_bytes == pytest.approx((index_bytes // 12 - 1) * 5000, rel=0.01)
-    safe = tuning.limits_at(found, today(config=LogConfig(segment_index_bytes=one.safe_index_bytes)), 4096)
-    assert safe.binding == "size"
+    assert one.ends_bytes["time-index-full"] == pytest.approx((index_bytes // 12 - 1) * 5000, rel=0.01)
+    assert one.safe_index_bytes == pytest.approx(1.25 * one.least_index_bytes, abs=1)
+    for room, is_safe in ((one.safe_index_bytes, True), (one.least_index_bytes, True), (one.least_index_bytes - 48, False)):
+        assert (tuning.limits_at(found, replace(config, segment_index_bytes=room), 4096).binding == "size") == is_safe
+
+
+def test_a_safe_index_is_one_for_full_segments():
+    """A gigabyte, an entry every 5268 bytes, a time entry with each: 3.06 MB with a quarter more; and no speed changes that."""
+    found = replace(measured(5268), bytes_per_s=20.0)
+    one = tuning.limits_at(found, LogConfig(), 4096)
+    assert one.binding == "time" and "ends by segment.ms" in tuning_words.limit_words(one)
+    assert one.safe_index_bytes == pytest.approx(3.06e6, rel=0.002)
+    assert one.safe_index_bytes == tuning.limits_at(replace(found, bytes_per_s=None), LogConfig(), 4096).safe_index_bytes
 
 
 def test_the_tornado_says_what_would_flip_the_answer():
@@ -196,15 +205,6 @@ def test_an_index_of_whole_appends_is_kept():
     """What an interval would bring is not known there: a newer release mends it, and no interval does."""
     one = tuning.recommend(measured(97, 20_000, 1, 2), today(is_coarse=True), Budgets(), OLD)
     assert (one.verdict, one.value, codes(one)[-1]) == (Verdict.KEEP, 4096, "coarse")
-
-
-def test_which_limit_binds_at_every_index_size():
-    """A row a size, a column an interval: at 10 MiB the time index is full first where each batch of 1000 B is indexed."""
-    found = tuning.binding_map(measured(1000), today(), [64 << 10, 10 << 20])
-    assert found.shape == (2, len(INTERVALS))
-    size, time = REASONS.index("size"), REASONS.index("time-index-full")
-    assert found[1].tolist() == [time if interval < 1000 else size for interval in INTERVALS]
-    assert found[0][INTERVALS.index(4096)] == time
 
 
 def test_a_broker_of_topics_that_differ_keeps_its_default():
