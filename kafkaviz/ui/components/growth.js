@@ -22,17 +22,14 @@ function draw(m, step) {
   $('draw').replaceChildren(picture(m, step, data.segments[step.of]));
 }
 
-// About how wide a text is: a Chinese character takes the room of two others.
-const wideText = (text, each) => [...text].reduce((sum, one) => sum + (one > '\u2e7f' ? 2 * each : each), 0);
-
 // The whole way as a strip: a mark a step, those that are more than an append named.
 function way(m) {
   const { data } = m, w = Math.max(200, m.$('way').clientWidth || 300), n = data.steps.length, x = scale(0, n, 0, w), g = S('svg', { height: 34, viewBox: `0 0 ${w} 34`, role: 'img', 'aria-label': fill(data.bar.step_of, { step: m.step + 1, count: n }) });
   let right = -99;
   data.steps.forEach((step, i) => {
-    const here = i === m.step, entry = step.new[0] && step.what === 'append', other = step.what !== 'append', wide = Math.max(1.5, x(1) - 1.5);
-    g.append(S('rect', { x: x(i), y: other ? 16 : entry ? 18 : 20, width: wide, height: other ? 12 : entry ? 10 : 6, rx: 1, fill: V(here ? 'probe' : other ? 'ink-3' : entry ? 'offset' : i < m.step ? 'log' : 'line-2') }));
-    if (other && data.steps[i - 1]?.phase !== step.phase && x(i) - right > 6) { g.append(S('text', { x: x(i), y: 11, class: here ? 'strong' : 'axt', style: 'font-size:11px' }, step.phase)); right = x(i) + wideText(step.phase, 6); }
+    const here = i === m.step, entry = step.new[0] && step.what === 'append', other = step.what !== 'append', mark = Math.max(1.5, x(1) - 1.5);
+    g.append(S('rect', { x: x(i), y: other ? 16 : entry ? 18 : 20, width: mark, height: other ? 12 : entry ? 10 : 6, rx: 1, fill: V(here ? 'probe' : other ? 'ink-3' : entry ? 'offset' : i < m.step ? 'log' : 'line-2') }));
+    if (other && data.steps[i - 1]?.phase !== step.phase && x(i) - right > 6) { g.append(S('text', { x: x(i), y: 11, class: here ? 'strong' : 'axt', style: 'font-size:11px' }, step.phase)); right = x(i) + wide(step.phase); }
   });
   const at = x(m.step) + Math.max(1.5, x(1) - 1.5) / 2;
   g.append(S('path', { d: `M${at - 4} 34h8l-4 -4z`, fill: V('probe') }));

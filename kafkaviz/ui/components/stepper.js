@@ -2,7 +2,7 @@
 const BATCHES = 14; // drawn side by side; of a longer scan those around the read
 
 export default function ({ parentElement: root, data, setTriggerValue }) {
-  return stepping(root, data, { build, draw, wide, moved, ask: slot => setTriggerValue('slot', slot) });
+  return stepping(root, data, { build, draw, wide: drawnIn, moved, ask: slot => setTriggerValue('slot', slot) });
 }
 
 function build(m) {
@@ -13,7 +13,7 @@ function build(m) {
   dots(m);
 }
 
-function wide(m) { return m.$('fx').hidden ? m.$('say') : m.$('ix'); }
+function drawnIn(m) { return m.$('fx').hidden ? m.$('say') : m.$('ix'); }
 
 function moved(m, { search, probes, over }) {
   m.told = { key: m.key, search, probes, over };
