@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from kafkaviz.figures import theme
 from kafkaviz.units import group
+from kafkaviz.words import say
 
 ROW_PX, TOP, BOTTOM = 37, 4, 44
 
@@ -40,9 +41,8 @@ def view(bars: Sequence[Turnover], cold_after_bytes: int, below: str) -> FaultBa
 def _title(bars: Sequence[Turnover]) -> str:
     most, warm = max((bar.plain for bar in bars), default=0), max((bar.warm for bar in bars), default=0)
     if not most and not warm:
-        return "No search meets a cold page here"
-    told = "none" if not warm else f"up to {warm:.1f}"
-    return f"Plain search: up to {most:.1f} faults a page. Warm section: {told}"
+        return say("fault_bars.none")
+    return say("fault_bars.title" if warm else "fault_bars.title_none", plain=f"{most:.1f}", warm=f"{warm:.1f}")
 
 
 def name(cold_after_bytes: int) -> str:
@@ -68,7 +68,7 @@ def figure(shown: FaultBarsView, mode: str) -> go.Figure:
         template=theme.template(mode), height=ROW_PX * len(places) + TOP + BOTTOM, margin={"l": 66, "r": 16, "t": TOP, "b": BOTTOM},
         showlegend=False, barmode="overlay",
         xaxis={"range": [0, most * 1.12], "showgrid": True, "showline": False, "ticks": "", "fixedrange": True, "nticks": 7,
-               "title": {"text": "faults per grown page", "standoff": 4}},
+               "title": {"text": say("fault_bars.axis"), "standoff": 4}},
         yaxis={"range": [len(places) - 0.5, -0.5], "tickvals": places, "ticktext": [name(bar.cold_after_bytes) for bar in shown.bars],
                "ticks": "", "ticklabelstandoff": 6, "showgrid": False, "fixedrange": True, "title": None},
     )  # fmt: skip
@@ -78,7 +78,7 @@ def figure(shown: FaultBarsView, mode: str) -> go.Figure:
 def _bars(shown: FaultBarsView, places: list[int], ink: dict[str, str]) -> go.Bar:
     colours = [ink["ink"] if place == shown.chosen else ink["log"] for place in places]
     words = [f"<b>{bar.plain:.2f}</b>" if place == shown.chosen else f"{bar.plain:.2f}" for place, bar in enumerate(shown.bars)]
-    told = [f"plain {plain}, closed form {formula}, warm section {warm}" for _, plain, formula, warm in rows(shown)]
+    told = [say("fault_bars.hover", plain=plain, formula=formula, warm=warm) for _, plain, formula, warm in rows(shown)]
     return go.Bar(
         orientation="h", x=[bar.plain for bar in shown.bars], y=places, width=0.6, marker={"color": colours, "line": {"width": 0}},
         text=words, textposition="outside", cliponaxis=False, textfont={"color": ink["ink_2"]}, name="plain",
@@ -91,9 +91,10 @@ def _warm(shown: FaultBarsView, places: list[int], ink: dict[str, str]) -> list[
     if not any(bar.warm for bar in shown.bars):
         return []
     pattern = {"shape": "/", "fgcolor": ink["warm"], "bgcolor": ink["warm_soft"], "size": 6, "fillmode": "replace"}
+    hover = say("fault_bars.hover_warm", warm="%{x:.2f}")
     return [
         go.Bar(
             orientation="h", x=[bar.warm for bar in shown.bars], y=[place + 0.38 for place in places], width=0.14, name="warm",
-            marker={"pattern": pattern, "line": {"width": 0}}, hovertemplate="warm section %{x:.2f}<extra></extra>",
+            marker={"pattern": pattern, "line": {"width": 0}}, hovertemplate=f"{hover}<extra></extra>",
         )
     ]  # fmt: skip

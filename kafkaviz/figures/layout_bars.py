@@ -1,5 +1,6 @@
 """What if Kafka searched otherwise: probes and pages of one search, a row a way, two currencies side by side."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,10 +9,11 @@ import plotly.graph_objects as go
 from kafkaviz.figures import theme
 from kafkaviz.search.layouts import Cost
 from kafkaviz.units import group, size
+from kafkaviz.words import say
 
 ROW_PX, TOP, BOTTOM, LEFT = 26, 22, 26, 168
 HALVES = ((0.0, 0.46), (0.54, 1.0))
-WARM = "Warm section first"
+WARM = "Warm section first"  # in LAYOUTS
 
 
 @dataclass(frozen=True)
@@ -40,26 +42,33 @@ class LayoutBarsView:
 
 def view(costs: Sequence[Cost], entries: int, targets: int, workload: str) -> LayoutBarsView:
     """Of an index of so many entries, over so many targets; workload: which keys these are, in words."""
-    ways = tuple(
-        Way(
-            cost.layout.name, cost.probes_mean, cost.probes_max, cost.pages_mean, cost.pages_max, f"{cost.tail_probes} / {cost.tail_pages}",
-            size(cost.extra_bytes) if cost.extra_bytes else "none", cost.layout.note,
-        )
-        for cost in costs
-    )  # fmt: skip
-    kafkas = next((place for place, way in enumerate(ways) if way.name == WARM), None)
-    mean = f"Mean of {group(targets)} targets all over {group(entries)} entries; the thin line reaches to the worst of them"
-    below = f"{workload}. {mean}"
+    ways = tuple(map(_way, costs))
+    kafkas = next((place for place, cost in enumerate(costs) if cost.layout.name == WARM), None)
+    below = say("layout_bars.below", workload=workload, targets=group(targets), entries=group(entries))
     return LayoutBarsView(_title(ways, kafkas), below, ways, kafkas)
+
+
+def _way(cost: Cost) -> Way:
+    name = key(cost.layout.name)
+    extra = size(cost.extra_bytes) if cost.extra_bytes else say("layout_bars.no_extra")
+    means = (cost.probes_mean, cost.probes_max, cost.pages_mean, cost.pages_max)
+    return Way(say(name), *means, f"{cost.tail_probes} / {cost.tail_pages}", extra, say(f"{name}_note"))
+
+
+def key(name: str) -> str:
+    """Where the catalogue has the words of a layout: layout_bars.piecewise_linear_8 of "Piecewise linear, ε 8"."""
+    return "layout_bars." + "_".join(re.findall(r"[a-z0-9]+", name.lower()))
 
 
 def _title(ways: Sequence[Way], kafkas: int | None) -> str:
     if kafkas is None:
-        return "An index without an entry has nothing to search"
+        return say("layout_bars.none")
     fewest = min(ways, key=lambda way: way.probes)
     pages = min(ways, key=lambda way: (way.pages, way.probes))
-    first = f"{fewest.name} needs the fewest probes, {fewest.probes:.1f} for Kafka's {ways[kafkas].probes:.1f}"
-    return f"{first}; {_lower(pages.name)} the fewest pages, {pages.pages:.1f} for {ways[kafkas].pages:.1f}"
+    own = ways[kafkas]
+    values = {"probes": fewest.probes, "kafkas": own.probes, "pages": pages.pages, "kafkas_pages": own.pages}
+    told = {name: f"{value:.1f}" for name, value in values.items()}
+    return say("layout_bars.title", fewest=fewest.name, other=_lower(pages.name), **told)
 
 
 def _lower(name: str) -> str:
@@ -108,7 +117,10 @@ def _panel(chart, number, places, means, worst, what, shown, ink) -> None:
     limit = max(means, default=1) * 1.6
     colours = [ink["ink"] if place == shown.kafkas else ink["log"] for place in places]
     axes = {"xaxis": f"x{number}", "yaxis": f"y{number}"} if number > 1 else {}
-    told = [f"{way.name}: {mean:.1f} {what}, at most {group(most)}" for way, mean, most in zip(shown.ways, means, worst, strict=True)]
+    told = [
+        say(f"layout_bars.hover_{what}", name=way.name, mean=f"{mean:.1f}", most=group(most))
+        for way, mean, most in zip(shown.ways, means, worst, strict=True)
+    ]
     hover = {"customdata": told, "hovertemplate": "%{customdata}<extra></extra>"}
     thin = {"color": ink["line_2"], "line": {"width": 0}, "cornerradius": 0}
     chart.add_bar(
@@ -131,6 +143,5 @@ def _across(limit: float, half: tuple[float, float]) -> dict:
 
 
 def _head(text: str, x: float, ink: dict[str, str]) -> dict:
-    words = {"probes": "<b>Probes</b>, keys compared", "pages": "<b>Pages</b> of 4 KiB that must be in memory"}[text]
     place = {"xref": "paper", "x": x, "yref": "paper", "y": 1, "yshift": 10}
-    return place | {"text": words, "showarrow": False, "xanchor": "left", "font": {"size": 12, "color": ink["ink_2"]}}
+    return place | {"text": say(f"layout_bars.{text}"), "showarrow": False, "xanchor": "left", "font": {"size": 12, "color": ink["ink_2"]}}

@@ -9,6 +9,7 @@ from kafkaviz.figures import theme
 from kafkaviz.search.pages import LAGGARD, TAIL, Replay
 from kafkaviz.search.slots import WARM_BYTES
 from kafkaviz.units import group, size
+from kafkaviz.words import counted, say
 
 COLUMNS, MOST_ROWS, MOST_DOTS = 280, 300, 800
 HEIGHT, TICKS = 344, 4
@@ -16,11 +17,11 @@ GAPS_UP_TO = 64  # rows: thinner ones would be all gap
 CROWDED = 1_000_000  # entries: the last tick's words need the room of the one before
 NOTES_FROM = 20  # pages: an image of fewer has no room for words
 PLAIN, WARM = "plain", "warm"
-BELOW = {PLAIN: "Plain bisection, Kafka 2.0 and before", WARM: "Warm section first, Kafka 2.1 and later"}
-NOTES = {
-    PLAIN: ((0.62, 0.07, "page 0, read first"), (0.5, 0.17, "the middle page moves on, step by step")),
-    WARM: ((0.52, 0.4, "older pages are left alone"),),
+NOTES = {  # where, as parts of the image, and which words
+    PLAIN: ((0.62, 0.07, "first_page"), (0.5, 0.17, "middle_page")),
+    WARM: ((0.52, 0.4, "older_pages"),),
 }
+FEW = ("zero", "one", "two", "three")
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,8 @@ def view(replay: Replay, search: str, warm_bytes: int | None = WARM_BYTES) -> Pa
 
 def _below(search: str, warm_bytes: int | None) -> str:
     if search == PLAIN or warm_bytes == WARM_BYTES:
-        return BELOW[search]
-    return f"A warm section of {size(warm_bytes)} first" if warm_bytes else "No warm section: plain bisection again"
+        return say(f"page_faults.below_{search}")
+    return say("page_faults.below_section", size=size(warm_bytes)) if warm_bytes else say("page_faults.below_none")
 
 
 def _rows(cells: np.ndarray, row_pages: int) -> np.ndarray:
@@ -96,17 +97,15 @@ def _dots(faulted: np.ndarray, replay: Replay, row_pages: int) -> np.ndarray:
 def _title(replay: Replay) -> str:
     """How many faults on the whole way; without any, how few pages that takes."""
     faults, most = int(replay.faulted.sum()), max(replay.most_pages)
-    grows = f"while the index grows to {group(replay.pages)} page{'' if replay.pages == 1 else 's'}"
+    pages = counted("page_faults.n_pages", replay.pages, n=group(replay.pages))
     if faults:
-        return f"{group(faults)} fault{'' if faults == 1 else 's'} {grows}"
+        return say("page_faults.faults", faults=counted("page_faults.n_faults", faults, n=group(faults)), pages=pages)
     if not sum(replay.lookups):
-        return f"No lookup {grows}"
-    newest = ", always the newest" if most <= 3 < replay.pages and not replay.lookups[LAGGARD] else ""
-    return f"No fault: {_few(most)} page{'' if most == 1 else 's'} at most{newest}" if most <= 3 else f"No fault {grows}"
-
-
-def _few(count: int) -> str:
-    return ("no", "one", "two", "three")[count]
+        return say("page_faults.no_lookup", pages=pages)
+    if most >= len(FEW):
+        return say("page_faults.no_fault", pages=pages)
+    newest = replay.pages >= len(FEW) and not replay.lookups[LAGGARD]
+    return say("page_faults.no_fault_newest" if newest else "page_faults.no_fault_few", few=say(f"page_faults.few_{FEW[most]}"))
 
 
 def _notes(replay: Replay, search: str) -> tuple[Note, ...]:
@@ -115,7 +114,7 @@ def _notes(replay: Replay, search: str) -> tuple[Note, ...]:
         return ()
     if search == WARM and max(replay.most_pages) > 4:
         return ()
-    return tuple(Note(across * replay.entries, up * replay.pages, text) for across, up, text in NOTES[search])
+    return tuple(Note(across * replay.entries, up * replay.pages, say(f"page_faults.{name}")) for across, up, name in NOTES[search])
 
 
 def rows(plain: Replay, warm: Replay) -> list[tuple[int, int, int, int, int]]:
@@ -140,7 +139,8 @@ def figure(shown: PageFaultsView, mode: str) -> go.Figure:
 def _image(shown: PageFaultsView, colour: str) -> go.Heatmap:
     seen = np.where(shown.touched > 0, shown.touched, np.nan).astype(np.float32)
     gap = 1.5 if len(shown.touched) <= GAPS_UP_TO else 0
-    return _cells(shown, seen, colour, gap, "touched", "page %{y:.0f}, %{z} lookups touch it<extra></extra>", 0.75)
+    hover = say("page_faults.hover_touched", page="%{y:.0f}", lookups="%{z}")
+    return _cells(shown, seen, colour, gap, "touched", f"{hover}<extra></extra>", 0.75)
 
 
 def _cells(shown: PageFaultsView, cells: np.ndarray, colour: str, gap: float, name: str, hover: str, opacity: float) -> go.Heatmap:
@@ -158,13 +158,15 @@ def _faults(shown: PageFaultsView, ink: dict[str, str]) -> list[go.Scatter | go.
         cells = np.full(shown.touched.shape, np.nan, np.float32)
         column = (shown.dots[:, 0] * cells.shape[1] / shown.entries).astype(int)
         cells[(shown.dots[:, 1] / shown.row_pages).astype(int), column] = shown.dots[:, 2]
-        return [_cells(shown, cells, ink["ink"], 0, "faults", "page %{y:.0f}, %{z} faults<extra></extra>", 1)]
+        hover = say("page_faults.hover_faults", page="%{y:.0f}", faults="%{z}")
+        return [_cells(shown, cells, ink["ink"], 0, "faults", f"{hover}<extra></extra>", 1)]
     size = 9 if len(shown.dots) <= 100 else 6
+    hover = say("page_faults.hover_fault", page="%{customdata[0]:.0f}", entries="%{x:.0f}")
     return [
         go.Scatter(
             x=shown.dots[:, 0], y=shown.dots[:, 1], customdata=np.floor(shown.dots[:, 1:2]), mode="markers", name="faults",
             marker={"size": size, "color": ink["ink"], "line": {"color": ink["panel"], "width": 1}}, cliponaxis=False,
-            hovertemplate="page %{customdata[0]:.0f}, gone cold, touched at about %{x:.0f} entries<extra></extra>",
+            hovertemplate=f"{hover}<extra></extra>",
         )
     ]  # fmt: skip
 
@@ -180,14 +182,14 @@ def _across(shown: PageFaultsView) -> dict:
 def _end(shown: PageFaultsView, ink: dict[str, str]) -> dict:
     """The last tick's words, which end where the axis does."""
     place = {"xref": "paper", "x": 1, "xanchor": "right", "yref": "paper", "y": 0, "yanchor": "top", "yshift": 1, "showarrow": False}
-    return place | {"text": f"{group(shown.entries)} entries", "font": {"size": 12, "color": ink["ink_3"]}}
+    return place | {"text": say("page_faults.entries", n=group(shown.entries)), "font": {"size": 12, "color": ink["ink_3"]}}
 
 
 def _upward(shown: PageFaultsView) -> dict:
     step = max(1, _round(shown.pages / TICKS))
     values = [page for page in range(0, shown.pages, step) if page <= shown.pages - step * 0.4]
-    words = [group(page) for page in values]
-    return {"range": [0, shown.pages or 1], "tickvals": [*values, shown.pages], "ticktext": [*words, "page"], **_QUIET, "ticks": ""}
+    words = [*(group(page) for page in values), say("page_faults.page")]
+    return {"range": [0, shown.pages or 1], "tickvals": [*values, shown.pages], "ticktext": words, **_QUIET, "ticks": ""}
 
 
 _QUIET = {"showgrid": False, "fixedrange": True, "showline": False, "zeroline": False, "automargin": False, "title": None}

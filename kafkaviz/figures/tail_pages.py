@@ -10,6 +10,7 @@ from kafkaviz.search.layouts import A_PAGE, ENTRY_BYTES
 from kafkaviz.search.pages import tail_search
 from kafkaviz.search.slots import WARM_BYTES
 from kafkaviz.units import group
+from kafkaviz.words import say
 
 FEWEST_PAGES = 14  # drawn, those that are not there yet dashed
 MOST_PAGES = 40  # drawn one by one
@@ -40,9 +41,10 @@ class TailPagesView:
 
 def view(entries: int) -> TailPagesView:
     """A lookup at the end of an index of 8 bytes an entry and 4 KiB a page."""
-    plain, warm = (_lane(name, entries, warm_bytes) for name, warm_bytes in (("Plain", None), ("Warm section", WARM_BYTES)))
-    title = f"At {group(entries)} entries a plain tail lookup touches {_pages(plain.pages)}"
-    below = f"The warm section touches {_numbers(warm.pages)}. Dots are probes; a dashed page does not exist yet."
+    plain, warm = (_lane(say(f"tail_pages.{name}"), entries, warm_bytes) for name, warm_bytes in (("plain", None), ("warm", WARM_BYTES)))
+    key = f"tail_pages.title{'' if len(plain.pages) > 1 else '_one' if plain.pages else '_none'}"
+    title = say(key, entries=group(entries), pages=_numbers(plain.pages))
+    below = say("tail_pages.below", pages=_numbers(warm.pages))
     pages = slots.page_count(entries, ENTRY_BYTES)
     return TailPagesView(title, below, entries, pages, max(FEWEST_PAGES, pages), (plain, warm))
 
@@ -53,12 +55,8 @@ def _lane(name: str, entries: int, warm_bytes: int | None) -> Lane:
     return Lane(name, probes, search.pages, None if warm_bytes is None else slots.first_warm_slot(entries, ENTRY_BYTES, warm_bytes))
 
 
-def _pages(pages: tuple[int, ...]) -> str:
-    return f"page{'' if len(pages) == 1 else 's'} {_numbers(pages)}" if pages else "no page"
-
-
 def _numbers(pages: tuple[int, ...]) -> str:
-    return ", ".join(map(str, pages)) or "none"
+    return ", ".join(map(str, pages)) or say("tail_pages.none")
 
 
 def rows(shown: TailPagesView) -> list[tuple[str, str, str, str]]:
@@ -105,15 +103,16 @@ def _lane_shapes(shown: TailPagesView, lane: Lane, top: int, ink: dict[str, str]
 def _traces(shown: TailPagesView, lane: Lane, top: int, ink: dict[str, str]) -> list:
     """What is hatched, and the dots."""
     end = shown.entries / A_PAGE
-    free = (end, shown.pages - 0.025, top + 1, LANE - 2, ".", ink["unwritten"], ink["unwritten_soft"], "not written yet")
+    free = (end, shown.pages - 0.025, top + 1, LANE - 2, ".", ink["unwritten"], ink["unwritten_soft"], say("tail_pages.free"))
     hatched = [free] if shown.entries % A_PAGE else []
     if lane.warm_from is not None:
-        hatched.append((lane.warm_from / A_PAGE, end, top + LANE - 6, 6, "/", ink["warm"], ink["warm_soft"], "the warm section"))
+        hatched.append((lane.warm_from / A_PAGE, end, top + LANE - 6, 6, "/", ink["warm"], ink["warm_soft"], say("tail_pages.section")))
+    hover = say("tail_pages.hover", probe="%{customdata[0]}", slot="%{customdata[1]}", page="%{customdata[2]}")
     dots = go.Scatter(
         x=[slot / A_PAGE for slot in lane.probes], y=[top + 10 + number % 3 * 10 for number in range(len(lane.probes))], mode="markers",
         marker={"size": 7, "color": ink["ink"], "opacity": 0.85}, cliponaxis=False, name=lane.name,
         customdata=[(number, group(slot), slot // A_PAGE) for number, slot in enumerate(lane.probes, 1)],
-        hovertemplate="probe %{customdata[0]}: slot %{customdata[1]}, page %{customdata[2]}<extra></extra>",
+        hovertemplate=f"{hover}<extra></extra>",
     )  # fmt: skip
     return [*(_hatch(*one) for one in hatched), dots]
 
@@ -133,14 +132,15 @@ def _page_numbers(shown: TailPagesView, ink: dict[str, str]) -> list[dict]:
     for page in range(shown.pages_drawn):
         touched = page in plain
         if touched or page % step == 0:
-            text = f"<b>{'page ' if page == 0 else ''}{page}</b>" if touched else str(page)
+            name = say("tail_pages.first_page", page=page) if page == 0 else str(page)
+            text = f"<b>{name}</b>" if touched else str(page)
             font = {"size": 12, "color": ink["ink" if touched else "ink_3"]}
             found.append({"x": page + 0.5, "y": 18, "text": text, "font": font, "xanchor": "center", "showarrow": False})
     return found
 
 
 def _names(lane: Lane, top: int, ink: dict[str, str]) -> list[dict]:
-    count = f"{len(lane.probes)} probes, {len(lane.pages)} pages"
+    count = say("tail_pages.costs", probes=len(lane.probes), pages=len(lane.pages))
     words = ((lane.name, 14, 13.5, "ink", True), (count, 32, 12, "ink_3", False))
     return [
         {

@@ -40,12 +40,23 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
 }  # fmt: skip
 
 
-class NoRule(ValueError):
-    """A text that is no rule; says what was expected at which character, from 1."""
+SAYS = {  # what a text that is no rule has: kinds of fault, in words
+    "expected": "expected {what}, found {found}", "too_long": "a rule of more than {n} characters",
+    "too_deep": "more than {n} parts within parts", "base_counted": "base is no number to count from",
+    "no_word": "{found} is no word of a rule", "too_large": "a number of more than 18 digits",
+}  # fmt: skip
+PLACES = {  # what may be expected, or found, besides a word of a rule
+    "end": "the end", "comparison": "a comparison", "part": "slot, key(…), target, entries, none, base or a number",
+}  # fmt: skip
 
-    def __init__(self, position: int, what: str) -> None:
-        super().__init__(f"character {position + 1}: {what}")
-        self.position = position
+
+class NoRule(ValueError):
+    """A text that is no rule; says what was expected at which character, from 1. kind: of SAYS, with its values."""
+
+    def __init__(self, position: int, kind: str, **values: object) -> None:
+        self.position, self.kind, self.values = position, kind, values
+        told = {name: PLACES.get(value, value) for name, value in values.items()}
+        super().__init__(f"character {position + 1}: {SAYS[kind].format(**told)}")
 
 
 @dataclass(frozen=True)
@@ -82,13 +93,13 @@ class _Parser:
 
     def __init__(self, text: str) -> None:
         if len(text) > LONGEST:
-            raise NoRule(LONGEST, f"a rule of more than {LONGEST} characters")
+            raise NoRule(LONGEST, "too_long", n=LONGEST)
         self._words, self._at, self._depth = _words(text), 0, 0
 
     def rule(self) -> Part:
         part = self._choice()
         if self._word:
-            raise self._expected("the end")
+            raise self._expected("end")
         return part
 
     @property
@@ -107,12 +118,12 @@ class _Parser:
             raise self._expected(word)
 
     def _expected(self, what: str) -> NoRule:
-        return NoRule(self._words[self._at][1], f"expected {what}, found {self._word or 'the end'}")
+        return NoRule(self._words[self._at][1], "expected", what=what, found=self._word or "end")
 
     def _deeper(self, read: Callable[[], Part]) -> Part:
         self._depth += 1
         if self._depth > DEEPEST:
-            raise NoRule(self._words[self._at][1], f"more than {DEEPEST} parts within parts")
+            raise NoRule(self._words[self._at][1], "too_deep", n=DEEPEST)
         part = read()
         self._depth -= 1
         return part
@@ -156,7 +167,7 @@ class _Parser:
         left = self._sum()
         sign = self._take(*_COMPARE)
         if not sign:
-            raise self._expected("a comparison")
+            raise self._expected("comparison")
         right, compare = self._sum(), _COMPARE[sign]
         return lambda known: compare(left(known), right(known))
 
@@ -177,7 +188,7 @@ class _Parser:
         one = self._term()
         while sign := self._take("+", "-"):
             if "base" in (self._words[self._at - 2][0], self._word):
-                raise NoRule(self._words[self._at - 1][1], "base is no number to count from")
+                raise NoRule(self._words[self._at - 1][1], "base_counted")
             one = _added(one, self._term(), 1 if sign == "+" else -1)
         return one
 
@@ -199,7 +210,7 @@ class _Parser:
             return lambda known: _key(known, slot(known))
         if self._take("slot", "target", "entries", "none", "base"):
             return _NAMED[word]
-        raise self._expected("slot, key(…), target, entries, none, base or a number")
+        raise self._expected("part")
 
 
 def _words(text: str) -> list[tuple[str, int]]:
@@ -209,11 +220,11 @@ def _words(text: str) -> list[tuple[str, int]]:
         match = _TOKEN.match(text, at)
         start = at + len(text[at:]) - len(text[at:].lstrip())
         if not match or (match[2] and match[2].lower() not in _WORDS):
-            raise NoRule(start, f"{(match[2] if match else text[start])!r} is no word of a rule")
+            raise NoRule(start, "no_word", found=repr(match[2] if match else text[start]))
         word = next(filter(None, match.groups())).lower()
         word = _SPELLED.get(word, word)
         if word.isdigit() and int(word) >= FIRST_TOO_LARGE:
-            raise NoRule(start, "a number of more than 18 digits")
+            raise NoRule(start, "too_large")
         found.append((word, start))
         at = match.end()
     return [*found, ("", len(text))]

@@ -18,6 +18,7 @@ from kafkaviz.search.pages import EXPONENTIAL, FIXED, LAGGARD, TAIL, UNIFORM, Gr
 from kafkaviz.simulate.lessons import index_keys
 from kafkaviz.ui import pick
 from kafkaviz.units import legible
+from kafkaviz.words import language, say
 
 MB, KIB = 1_000_000, 1024
 KEPT = 128
@@ -34,7 +35,7 @@ LAG = {
 }  # fmt: skip
 AROUND = {"none": 0, "128 KiB": 128 * KIB, "1 MiB": 1024 * KIB, "8 MiB": 8192 * KIB}
 EVERY = {"each append": 1, "10 appends": 10, "100 appends": 100, "1000 appends": 1000, "5000 appends": 5000}
-ENTRY_SIZE = {f"{name} index, {ENTRY_BYTES[kind]} B": ENTRY_BYTES[kind] for name, kind in (("Offset", OFFSET), ("Time", TIME))}
+ENTRY_SIZE = {f"{kind.capitalize()} index, {ENTRY_BYTES[kind]} B": ENTRY_BYTES[kind] for kind in (OFFSET, TIME)}
 DEFAULT_SEED, LARGEST_SEED = 6432, 999_999
 TURNOVERS_MB = (1, 4, 16, 64, 256)
 LONG = (20_000, 262_144)  # the growth that faults a page are told of
@@ -42,6 +43,7 @@ COMPARED, TARGETS = 200_000, 4000
 TRIED = {"5 keys": 5, "1310 keys": 1310}
 OPEN_INDEX = "Open index"
 PATTERNS = tuple(index_keys.WORKLOADS)
+KEYS = {index_keys.STEADY: "steady", index_keys.BURSTY: "bursty", index_keys.HEAVY: "heavy", OPEN_INDEX: "open"}
 
 
 @dataclass(frozen=True)
@@ -136,9 +138,13 @@ def compared(pattern: str, key: str = "", _keys: np.ndarray | None = None) -> tu
     return layouts.compare(keys, targets), len(keys), TARGETS
 
 
-@st.cache_resource(max_entries=KEPT, show_spinner=False)
-def figure(of: str, mode: str, _draw: Callable, _shown: object) -> object:
+def figure(of: str, mode: str, draw: Callable, shown: object) -> object:
     """A view as it is drawn in a mode; of: what the view depends on. To make a figure takes Plotly as long as all else of a rerun."""
+    return _figure(of, mode, language(), draw, shown)
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _figure(of: str, mode: str, spoken: str, _draw: Callable, _shown: object) -> object:
     return _draw(_shown, mode)
 
 
@@ -155,9 +161,54 @@ def tried_keys(on: str) -> np.ndarray:
     return np.array(exercise.ARTICLE) if count == len(exercise.ARTICLE) else index_keys.made_keys(index_keys.STEADY, count)
 
 
+# ---- what the choices are called; in the address they stand as they are above
+
+
 def workload_words(pattern: str) -> str:
     """Which keys are compared."""
-    return "The index that is open" if pattern == OPEN_INDEX else f"{index_keys.WORDS[pattern]}, index.interval.bytes = 4096"
+    return say(f"page_cache.keys_{KEYS[pattern]}")
+
+
+def pattern_words(pattern: str) -> str:
+    """The same in a word."""
+    return say(f"page_cache.pattern_{KEYS[pattern]}")
+
+
+def or_none(name: str) -> str:
+    """A size or a share, which every language writes alike, or none."""
+    return say("page_cache.none") if name == "none" else name
+
+
+def pages_words(name: str) -> str:
+    """How far an index grows, of GROW."""
+    return say("page_cache.n_pages", n=GROW[name] // layouts.A_PAGE)
+
+
+def every_words(name: str) -> str:
+    """When there is a lookup, of EVERY."""
+    return say("page_cache.each_append") if EVERY[name] == 1 else say("page_cache.n_appends", n=EVERY[name])
+
+
+def lag_words(name: str) -> str:
+    """How far laggards are behind, of LAG."""
+    kind, entries = LAG[name]
+    return say(f"page_cache.lag_{kind}", n=entries)
+
+
+def kind_words(name: str) -> str:
+    """An index, of ENTRY_SIZE."""
+    size = ENTRY_SIZE[name]
+    return say(f"page_cache.kind_{'offset' if size == ENTRY_BYTES[OFFSET] else 'time'}", bytes=size)
+
+
+def index_words(name: str) -> str:
+    """An index to grow: the practice log, or a topic-partition by its name."""
+    return say("page_cache.practice") if name == PRACTICE else name
+
+
+def tried_words(name: str) -> str:
+    """On how many keys a rule is tried, of TRIED."""
+    return say("page_cache.n_keys", n=TRIED[name])
 
 
 @st.cache_resource(show_spinner=False)
