@@ -67,6 +67,11 @@ class Partition:
         """The segments a broker serves: those with a .log and no suffix."""
         return tuple(segment for segment in self.segments if segment.log and segment.in_use)
 
+    @cached_property
+    def log_bytes(self) -> int:
+        """The bytes of its logs together, deleted ones too."""
+        return sum(segment.log.size_bytes for segment in self.segments if segment.log)
+
     @property
     def active(self) -> Segment | None:
         """The segment that would be appended to: the last one."""

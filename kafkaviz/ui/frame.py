@@ -17,7 +17,7 @@ import streamlit as st
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.ui import cache as doors
-from kafkaviz.ui import garbage, go_to, parts, pick, spoken, state, wrote
+from kafkaviz.ui import garbage, go_to, parts, pick, seen, spoken, state, wrote
 from kafkaviz.ui.checkups import checkups
 from kafkaviz.ui.components import copy_link, keys, one_step, theme_button
 from kafkaviz.ui.pick import Place
@@ -86,7 +86,7 @@ def frame(name: str, crumbs: Drawing | None = None, tools: Drawing | None = None
     garbage.leave_out_what_stays()
     page = PAGES[name]
     place = pick.place(page.depth)
-    _remember(page, place)
+    _remember(name, place)
     _sidebar(name, place)
     _bar(page, place, crumbs, tools)
     _listen(page, place)
@@ -133,14 +133,16 @@ def _label(name: str, place: Place) -> str:
     return f"{parts.page_name(name)} :red[**{group(errors)}**]" if errors else parts.page_name(name)
 
 
-def _remember(page: Page, place: Place) -> None:
+def _remember(name: str, place: Place) -> None:
     """Keeps the place for the way back from a page that does not go as deep: Segment, Health, the same segment again."""
+    page = PAGES[name]
     if page.depth > 1 and place.partition:
         pin = state.number(st.query_params.get(state.PIN)) if page is PAGES["Segment"] else None
         was = st.session_state.get(state.PLACE, {})
         told = _where(place) | ({state.PIN: str(pin)} if pin is not None else {})
         goes_on = page is not PAGES["Segment"] and _where(place).items() <= was.items()  # a page that shows less of the same place
         st.session_state[state.PLACE] = was if goes_on else told
+        seen.remember(name, place, pin)
 
 
 def _where(place: Place) -> dict[str, str]:
@@ -199,10 +201,9 @@ def _separator() -> None:
 
 
 def _directories(page: Page, place: Place) -> None:
-    known = dict.fromkeys([*pick.recent(), *map(str, doors.samples())])
     room = BESIDE_CHARACTERS if page.depth > 1 and place.partition else CRUMB_CHARACTERS
     label = parts.middle(place.directory, room) or say("frame.open_a_directory")
-    chosen = _menu("dir", label, [one for one in known if one != place.directory], say("common.broker_directory"))
+    chosen = _menu("dir", label, go_to.directories(place), say("common.broker_directory"))
     if chosen:
         st.switch_page(page.script, query_params=state.address(chosen))
 

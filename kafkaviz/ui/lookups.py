@@ -33,7 +33,7 @@ from kafkaviz.search.slots import PAGE_BYTES, PLAIN, WARM
 from kafkaviz.simulate.lessons import practice
 from kafkaviz.simulate.lessons.practice import Practice
 from kafkaviz.ui import anatomies
-from kafkaviz.ui.pick import Place, log_bytes
+from kafkaviz.ui.pick import Place
 from kafkaviz.units import group
 from kafkaviz.words import counted, language, say
 
@@ -185,7 +185,7 @@ def _records_of(partition: Partition) -> Callable[[int, int], Sequence[Seen]]:
 
 def _times_of(place: Place, log: ServedLog) -> Callable[[int], np.ndarray | None]:
     partition, key = place.partition, f"{place.listed.key}|{place.partition.directory}"
-    if log_bytes(partition) > READ_BYTES:
+    if partition.log_bytes > READ_BYTES:
         return lambda base_offset: _rows(partition, log, base_offset) if base_offset == place.segment.base_offset else None
 
     def times(base_offset: int) -> np.ndarray | None:

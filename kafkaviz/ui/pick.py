@@ -3,6 +3,7 @@
 import os
 from contextlib import suppress
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 
 import streamlit as st
@@ -68,7 +69,7 @@ def _partition(opened: Broker) -> Partition:
         return found
     if not opened.partitions:
         raise _refused("faults.no_partition", opened.path, opened.path.name)
-    return max(opened.partitions, key=log_bytes)
+    return max(opened.partitions, key=attrgetter("log_bytes"))
 
 
 def _segment(chosen: Partition) -> Segment:
@@ -100,11 +101,6 @@ def largest(chosen: Partition) -> Segment:
 def _refused(key: str, path: Path, name: str = "") -> CannotOpen:
     """What is not there, as a whole sentence in the reader's language."""
     return CannotOpen(path, say(key, path=path, name=name), kind="missing")
-
-
-def log_bytes(partition: Partition) -> int:
-    """The bytes of a topic-partition's logs together."""
-    return sum(segment.log.size_bytes for segment in partition.segments if segment.log)
 
 
 def default_directory() -> str:

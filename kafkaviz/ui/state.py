@@ -67,6 +67,7 @@ OWN_TEXT = "kv_own_text"  # Rolls: the workload that somebody wrote
 ASKING = "kv_asking"  # Explore: the query that was looked at last, and its directory
 BUILT = "kv_built"  # Health: for which listings, topic-partitions and releases the indexes were built anew
 WORKSHOP = "kv_workshop"  # Workshop: the lesson, step and answers of this session, as address parameters
+VISITED = "kv_visited"  # the topic-partitions and segments that this session has looked at, newest first
 SPOKEN = "kv_spoken"  # the language of this session
 REMEMBERED = "kv_remembered"  # the directory this session put into the list of recent ones
 

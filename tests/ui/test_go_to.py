@@ -4,13 +4,21 @@ from pathlib import Path
 
 import pytest
 
+from kafkaviz import words as catalogues
 from kafkaviz.log.broker import open_broker
 from kafkaviz.ui import go_to
 from kafkaviz.ui.cache import Listed
 from kafkaviz.ui.pick import Place
+from kafkaviz.ui.seen import Visit
 from tests.analyse.test_overview import make_segment
 
 PAGES = {"Broker": {"dir": "/k"}, "Segment": {"dir": "/k"}}
+ALL = PAGES | {name: {"dir": "/k"} for name in ("Lookup", "Rolls", "Tuning")}
+VISITS = [
+    Visit("Segment", {"dir": "/k", "tp": "orders-1", "segment": "20", "pin": "25"}),
+    Visit("Rolls", {"dir": "/other", "tp": "logs-0"}),
+    Visit("Gone", {"dir": "/k", "tp": "logs-0"}),
+]
 
 
 @pytest.fixture
@@ -69,3 +77,53 @@ def test_nothing_fits(place):
 def test_pages_are_found_without_a_broker():
     """Where no directory is open there are still pages."""
     assert [one.words for one in go_to.found(Place(""), "bro", PAGES)] == ["Broker"]
+
+
+def test_nothing_typed_offers_what_was_looked_at_before(place):
+    """First of all, so that K and Enter lead back; each with its own page, and a directory that is not the open one with its name."""
+    found = go_to.found(place, "", PAGES | {"Rolls": {}}, VISITS, ["/other", "/third"])
+    assert [(one.words, one.aside, one.page, one.address) for one in found[:2]] == [
+        ("orders-1 › 00000000000000000020", "", "Segment", VISITS[0].address),
+        ("logs-0", "/other", "Rolls", VISITS[1].address),
+    ]
+    assert [(one.words, one.page, one.address) for one in found if one.heading == "Broker directories"] == [
+        ("/other", "Broker", {"dir": "/other"}),
+        ("/third", "Broker", {"dir": "/third"}),
+    ]
+
+
+def test_a_directory_is_found_by_a_part_of_its_path(place):
+    """Behind what the open one holds."""
+    assert [one.words for one in go_to.found(place, "thi", PAGES, (), ["/other", "/third"])] == ["/third"]
+    assert [one.words for one in go_to.found(Place(""), "/o", PAGES, (), ["/other", "/third"])] == ["/other"]
+
+
+def test_a_bare_number_is_an_offset_of_where_the_reader_is(place):
+    """Else of where they were last, else of the largest; and a topic may have it in its name."""
+    here = Place(place.directory, place.listed, place.broker.partition("logs-0"))
+    assert [one.address["tp"] for one in go_to.found(here, "25", PAGES)] == ["logs-0", "orders-1", "orders-0"]
+    assert [one.address["tp"] for one in go_to.found(place, "25", PAGES, VISITS)] == ["orders-1", "logs-0", "orders-0"]
+    assert words(place, "0")[-2:] == [("Topic-partitions", "orders-0"), ("Topic-partitions", "logs-0")]
+
+
+def test_the_search_for_an_offset_is_offered_too(place):
+    """On Lookup, of the same topic-partitions."""
+    found = [one for one in go_to.found(place, "orders 2247", ALL) if one.page == "Lookup"]
+    assert [(one.words, one.address) for one in found][1] == (
+        "Look up offset 2\u202f247 in orders-0",
+        {"dir": "/k", "tp": "orders-0", "target": "2247"},
+    )
+
+
+def test_the_best_fit_has_its_other_pages(place):
+    """Lookup, Rolls and Tuning of that one topic-partition."""
+    found = [one for one in go_to.found(place, "orders-0", ALL) if one.heading == "Pages"]
+    assert [one.words for one in found] == ["Look up in orders-0", "Rolls of orders-0", "Tune orders-0"]
+    assert {one.address["tp"] for one in found} == {"orders-0"}
+
+
+def test_a_page_is_found_by_its_name_in_both_languages(place, monkeypatch):
+    """Who types tuning in the Chinese app finds it."""
+    monkeypatch.setattr(catalogues, "_asked", [lambda: "zh"])
+    assert [one.words for one in go_to.found(place, "tuning", ALL)] == ["调优"] == [one.words for one in go_to.found(place, "调", ALL)]
+    assert go_to.found(place, "", ALL)[1].address == {"dir": "/k"}

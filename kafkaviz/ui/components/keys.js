@@ -7,11 +7,17 @@ export default function ({ parentElement: root, data, setTriggerValue }) {
     const next = found[at + step] ?? (at < 0 ? found[0] : step < 0 ? document.querySelector('[role="dialog"] input') : null);
     if (next) { next.focus(); e.preventDefault(); }
   };
+  // The first that was found, once it was found for what is typed: who types and presses Enter at once has not seen another list.
+  const enter = (field, typed, tries) => {
+    const told = document.querySelector('[role="dialog"] .st-key-kv_found [data-asked]')?.dataset;
+    if (told?.asked === typed) { if (told.found) links()[0]?.click(); return; }
+    if (tries && field.isConnected && field.value === typed) setTimeout(() => enter(field, typed, tries - 1), 50);
+  };
   const press = e => {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     const found = links();
     if (found.length && (e.key === 'ArrowDown' || e.key === 'ArrowUp')) return walk(e, found);
-    if (found.length && e.key === 'Enter' && e.target.tagName === 'INPUT') return found[0].click();
+    if (e.key === 'Enter' && e.target.closest?.('[role="dialog"]') && e.target.tagName === 'INPUT' && found.length) return enter(e.target, e.target.value, 60);
     if (inField(e) || document.querySelector('[role="dialog"]')) return;
     if (data.listen.includes(e.key)) setTriggerValue('pressed', e.key);
   };
