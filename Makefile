@@ -6,6 +6,7 @@ INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 PYTHONS := python3.13 python3.12 python3.11 python3.14 python3
 UV := $(shell command -v uv 2>/dev/null)
+CARGO := $(shell command -v cargo 2>/dev/null)
 PIP := $(PYTHON_OF_VENV) -m pip install --quiet --disable-pip-version-check
 INSTALL := PYTHONWARNINGS=ignore $(if $(UV),$(UV) pip install --quiet --compile-bytecode --python $(PYTHON_OF_VENV),$(PIP))
 
@@ -48,10 +49,13 @@ fuzz: $(INSTALLED_DEV) ## feed every reader damaged input for MINUTES=10, SEED=1
 bench: $(INSTALLED) ## measure, and print the tables of benchmarks/README.md; BENCH="walk" runs one
 	@$(PYTHON_OF_VENV) -m benchmarks $(BENCH)
 
-bench-kafka: $(INSTALLED) ## measure against Kafka's own tools too, which Maven fetches; needs mvn and java
+bench-kafka: $(INSTALLED) ## measure against Kafka's own tools too, which Maven fetches; needs mvn and java; where cargo is, against a Rust crate
 	@for tool in mvn java; do command -v $$tool >/dev/null || { echo "make bench-kafka needs $$tool, and there is none here." >&2; exit 1; }; done
 	@mvn -q -f benchmarks/kafka-tools.pom.xml dependency:build-classpath -Dmdep.outputFile="$(CURDIR)/$(VENV)/.kafka-classpath"
-	@KAFKA_CLASSPATH="$$(cat $(VENV)/.kafka-classpath)" $(PYTHON_OF_VENV) -m benchmarks $(BENCH)
+	@if [ "$(CARGO)" ]; then $(CARGO) build --quiet --release --locked --manifest-path benchmarks/rust/Cargo.toml --target-dir $(VENV)/.rust; \
+	else echo "The Rust crate kafka-protocol takes no part: that needs cargo, and there is none here." >&2; fi
+	@$(if $(CARGO),KAFKA_PROTOCOL="$(VENV)/.rust/release/read-log") KAFKA_CLASSPATH="$$(cat $(VENV)/.kafka-classpath)" \
+	    $(PYTHON_OF_VENV) -m benchmarks $(BENCH)
 
 $(INSTALLED): requirements.txt requirements.lock pyproject.toml | $(PYTHON_OF_VENV)
 	@if [ -e $@ ]; then echo "The lists of packages have changed: bringing $(VENV) up to date."; \

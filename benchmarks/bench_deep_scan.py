@@ -2,10 +2,12 @@
 
 As they are, 1 GiB of 1 KB is held against kafka-dump-log --deep-iteration and a loop of one call a batch; in a codec, 64 MiB once
 decompressed, in batches of 16 KB, against nothing but decompressing the same batches, and Kafka's tool. See bench_walk for how
-that takes part.
+that takes part; the Rust crate kafka-protocol does where KAFKA_PROTOCOL holds the path of the program of rust/.
 """
 
 import json
+import os
+import subprocess
 import tempfile
 import time
 from pathlib import Path
@@ -44,16 +46,21 @@ def measured(log: Path, name: str, batch_bytes: int, log_bytes: int) -> list[str
     batches = [batch(number, name, batch_bytes) for number in range(BATCHES)]
     count = log_bytes // batch_bytes
     write(log, batches, count)
-    scan = best(lambda: scanned(log, count))
+    counts = scanned(log)
+    assert counts[0] == count
+    scan, busy = best(lambda: scanned(log)), best(lambda: scanned(log), clock=time.process_time)
     size = f"{log_bytes >> 20} MiB of {batch_bytes >> 10} KB batches, {RECORD_BYTES} B records"
     what, speed = f"deep scan, {name}, {size}", f"{log_bytes / scan / 1e9:.2f} GB/s a core"
+    processor = f"{log_bytes / busy / 1e9:.2f} GB/s a core, processor time"
     if name == "none":
         rival = best(lambda: one_by_one(log, count), runs=1)
         rows = [row(what, speed, "a call for each checksum and for the records of each batch", f"{rival / scan:.0f} ×")]
     else:
         alone = best(lambda: decompressed(batches, name, count), clock=time.process_time)
-        busy = best(lambda: scanned(log, count), clock=time.process_time)
-        rows = [row(what, f"{log_bytes / busy / 1e9:.2f} GB/s a core, processor time", "decompressing alone", f"{alone / busy:.2f} ×")]
+        rows = [row(what, processor, "decompressing alone", f"{alone / busy:.2f} ×")]
+    if "KAFKA_PROTOCOL" in os.environ:
+        rust = decoded(log, counts)
+        rows.append(row(what, processor, f"the Rust crate `kafka-protocol` 0.18.0, {rust:.2f} s", f"{rust / busy:.2f} ×"))
     if can_dump():
         tool = best(lambda: dumped(log, "--deep-iteration"), runs=1)
         rows.append(row(what, speed, f"`kafka-dump-log --deep-iteration` 4.3.1, {tool:.1f} s", f"{tool / scan:.0f} ×"))
@@ -100,14 +107,22 @@ def write(log: Path, batches: list[bytes], count: int) -> None:
             out.write(joined)
 
 
-def scanned(log: Path, count: int) -> None:
-    """The package's own scan."""
-    size, batches = log.stat().st_size, 0
+def scanned(log: Path) -> tuple[int, int, int]:
+    """The package's own scan: batches, records and the bytes of their values."""
+    size, found = log.stat().st_size, np.zeros(3, np.int64)
     with file.reader(log) as read:
         for part in DeepScan(read, 0, size):
-            batches += len(part.batches)
+            found += len(part.batches), part.batches["records_read"].sum(), part.batches["value_bytes"].sum()
             assert part.batches["crc_valid"].all() and not part.faults
-    assert batches == count
+    return tuple(found.tolist())
+
+
+def decoded(log: Path, counts: tuple[int, int, int]) -> float:
+    """The processor's seconds of the Rust crate, which finds the same; the file is in its memory before its clock runs."""
+    command = [os.environ["KAFKA_PROTOCOL"], str(log), "5"]
+    *found, seconds = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert tuple(map(int, found)) == counts
+    return float(seconds)
 
 
 def one_by_one(log: Path, count: int) -> None:
