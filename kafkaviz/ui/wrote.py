@@ -1,13 +1,11 @@
 """Which Kafka wrote a directory, in the reader's words."""
 
-import re
 from functools import reduce
 
 from kafkaviz import versions
 from kafkaviz.analyse.infer import Looks
-from kafkaviz.words import say, told
-
-LEVEL = re.compile(r"\S+ sets metadata\.version to level (?P<level>\d+), which (?P<release>\S+) brought")  # as analyse.infer tells it
+from kafkaviz.words import say
+from kafkaviz.words.retold import retold
 
 
 def kafka(looks: Looks) -> str:
@@ -24,10 +22,5 @@ def kafka(looks: Looks) -> str:
 
 def because(looks: Looks) -> str:
     """The traces that say so."""
-    traces = (_trace(one) for one in looks.because.split("; "))
+    traces = (retold("findings", one) for one in looks.because.split("; "))
     return reduce(lambda before, after: say("common.semicolon", before=before, after=after), traces)
-
-
-def _trace(sentence: str) -> str:
-    level = LEVEL.fullmatch(sentence)
-    return say("broker.trace_level", **level.groupdict()) if level else told(sentence)
