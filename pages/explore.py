@@ -14,7 +14,8 @@ from kafkaviz.ui.cache import Listed
 from kafkaviz.ui.components import sql as field
 from kafkaviz.ui.frame import frame
 from kafkaviz.units import moment
-from kafkaviz.words import counted, say, told
+from kafkaviz.words import counted, say
+from kafkaviz.words.retold import retold
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.query import Answer, Query
@@ -81,7 +82,7 @@ def editor(here: Listed, text: str, query: "Query | None") -> None:
     field.sql({"text": text, "wrong": wrong, "longest": LONGEST, "run": say("explore.run")}, partial(run, here))
     answer = query.wait(0) if query and query.progress().state == "done" else None
     with st.container(horizontal=True, key="kv_sql_bar", vertical_alignment="center"):
-        words = say("explore.took", rows=explore.count(answer), seconds=f"{answer.seconds:.1f}") if answer else ""
+        words = explore.took(answer) if answer else ""
         st.html(f'<div class="kv-sm kv-fnt" role="status">{words}</div>', width="stretch")
         if answer and answer.rows.num_rows:
             take("CSV", "csv", "text/csv", answer, here, text)
@@ -136,7 +137,7 @@ def failed(here: Listed, text: str, error: KafkavizError) -> None:
 
     if isinstance(error, Wrong):
         at = place(text, error)
-        what, advice = (told(one, **error.values) for one in error.templates)
+        what, advice = (retold("mistakes", one) for one in (error.what, error.advice))
         why = say("explore.at", line=at.line, character=at.column, advice=advice).strip() if at else advice
         with parts.state("wrong", "error", what, why, partial(line_of, at) if at else None):
             pass

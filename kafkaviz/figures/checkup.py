@@ -14,12 +14,12 @@ from kafkaviz.analyse.outlook import Outlook
 from kafkaviz.analyse.retention import LogRetention
 from kafkaviz.figures import checkup_tables, outlook_words, segment_bytes
 from kafkaviz.figures.checkup_tables import Table
-from kafkaviz.figures.finding_words import consequence, ended, sentence, why
+from kafkaviz.figures.finding_words import consequence, ended, sentence, told, why
 from kafkaviz.figures.outlook_words import joined, number
 from kafkaviz.format import names
 from kafkaviz.simulate.starting.restart import Restart, Step
 from kafkaviz.simulate.steps import RECOVERED
-from kafkaviz.words import counted, say, table, told
+from kafkaviz.words import counted, say, table
 
 ROW_BYTES, ROWS, BEFORE_BYTES = 16, 8, 32  # of a hex dump: bytes a line, lines, and what is shown in front of a finding
 ALONE = 3  # more findings of one code are one item of the list
@@ -262,8 +262,8 @@ def _item(same: Sequence[Finding], members: tuple[Member, ...]) -> Item:
 def _member(one: Finding, read: Read, is_dumped: bool) -> Member:
     dump = _dump(one, read) if is_dumped and one.file and one.position is not None and one.length else None
     link = segment_bytes.address(one.partition, one.file, one.position) if dump or (one.file and read(one.file, 0, 1)) else {}
-    expected = one.evidence.expected and ended(say("health.expected", what=one.evidence.expected))
-    words = sentence(told(one.message)), sentence(one.evidence.found), expected
+    expected = one.evidence.expected and ended(say("health.expected", what=told(one.evidence.expected)))
+    words = sentence(told(one.message)), sentence(told(one.evidence.found)), expected
     what = consequence(one), sentence(told(one.next_step))
     return Member(_where(one), *words, dump, *what, one.reference or "", link)
 

@@ -13,10 +13,10 @@ from kafkaviz import units
 from kafkaviz.analyse import retention
 from kafkaviz.analyse.retention import Kept, LogRetention
 from kafkaviz.figures import retention_words
-from kafkaviz.figures.finding_words import capital, why
+from kafkaviz.figures.finding_words import capital, told, why
 from kafkaviz.simulate.starting.restart import Restart, Step
 from kafkaviz.simulate.steps import CAUSES
-from kafkaviz.words import counted, say, told
+from kafkaviz.words import counted, say
 
 ALONE = 3  # more steps of one kind and cause are one row
 SENT, SHOWN = 300, 6  # rows of a table: sent at all, and shown before somebody asks for more

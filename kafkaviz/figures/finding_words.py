@@ -1,7 +1,7 @@
-"""Findings and steps of a start in the reader's language, as far as their sentences are constant; the others stay in English.
+"""Findings and steps of a start in the reader's language; Kafka's own words, and what no catalogue has, stay in English.
 
     sentence("the index is full")     The index is full.
-    why(step)                         the step's own words; in another language what its cause says
+    why(step)                         the step's own words, or what its cause says
 """
 
 import re
@@ -9,19 +9,25 @@ import re
 from kafkaviz import words
 from kafkaviz.analyse.finding import CODES, Finding
 from kafkaviz.simulate.steps import CAUSES, Step
-from kafkaviz.words import say, told
+from kafkaviz.words import say
+from kafkaviz.words.retold import retold
 
 CHINESE = re.compile(r"[\u3000-\u9fff]")
 
 
+def told(said: str) -> str:
+    """What analyse/ or simulate/ says, in the reader's language."""
+    return retold("findings", said)
+
+
 def why(step: Step) -> str:
-    """Why a start does a step; where the sentence has values, another language says the cause alone."""
+    """Why a start does a step; where a language lacks that sentence, what its cause says."""
     said = told(step.why)
     return said if said != step.why or words.language() == words.ENGLISH else told(CAUSES[step.cause])
 
 
 def consequence(one: Finding) -> str:
-    """What Kafka does with it; where that has values, another language says what all findings of the code have in common before it."""
+    """What Kafka does with it; where a language lacks that sentence, what all findings of the code have in common stands before it."""
     said = told(one.consequence)
     common = told(CODES[one.code].consequence)
     if said != one.consequence or words.language() == words.ENGLISH:
@@ -40,6 +46,6 @@ def ended(text: str) -> str:
 
 
 def capital(text: str) -> str:
-    """With a capital, unless it begins with a name that has none: java.lang.Error, .index; Chinese has no capitals, not of broker either."""
+    """With a capital, unless it begins with a name that has none: java.lang.Error, .index; a Chinese sentence has none."""
     first = text.split(" ", 1)[0]
     return text[:1].upper() + text[1:] if first.rstrip(",;:").isalpha() and not CHINESE.search(text) else text

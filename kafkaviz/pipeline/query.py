@@ -19,9 +19,10 @@ from kafkaviz.pipeline.run import CANCELLED_WITHIN_S, Cancelled, in_one_line
 from kafkaviz.pipeline.schema import TABLES
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 MOST_ROWS = 10_000  # of an answer
+CELL_CHARACTERS, LEAST_CHARACTERS = 5000, 500  # of a text in an answer, all columns of a row together, but each at least so many
 COUNTED_WITHIN_S = 3.0  # all the rows of an answer that was cut; else their number stays unknown
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
@@ -39,11 +40,15 @@ class Lost(KafkavizError):
 
 @dataclass(frozen=True)
 class Answer:
-    """rows: the first MOST_ROWS at most; all_rows: how many there would be, None where counting took too long."""
+    """rows: the first MOST_ROWS at most; all_rows: how many there would be, None where counting took too long.
+
+    cut_at: a text ends in … behind so many characters, 0 where none was cut.
+    """
 
     rows: pa.Table
     all_rows: int | None
     seconds: float
+    cut_at: int = 0
 
     @property
     def is_cut(self) -> bool:
@@ -160,12 +165,11 @@ class Query:
             own.conf.set(name, value)
         for table in sql.tables(own, self.text):
             _table(own, self._path, info, table).createOrReplaceTempView(table)
-        found = _storable(own.sql(self.text))
+        found, most = _storable(own.sql(self.text))
         rows = found.limit(self._most_rows + 1).toArrow()
-        seconds = time.monotonic() - began
-        if rows.num_rows <= self._most_rows:
-            return Answer(rows, rows.num_rows, seconds)
-        return Answer(rows.slice(0, self._most_rows), self._counted(spark, found), seconds)
+        seconds, shown = time.monotonic() - began, rows.slice(0, self._most_rows)
+        all_rows = rows.num_rows if rows.num_rows <= self._most_rows else self._counted(spark, found)
+        return Answer(shown, all_rows, seconds, most if _is_cut(shown, most) else 0)
 
     def _counted(self, spark: "SparkSession", found: "DataFrame") -> int | None:
         """How many rows there are in all, if that can be told soon."""
@@ -209,8 +213,11 @@ def _table(spark: "SparkSession", path: Path, info: CatalogInfo, name: str) -> "
     return spark.range(0).select([F.lit(None).cast(field.dataType).alias(field.name) for field in schema])
 
 
-def _storable(found: "DataFrame") -> "DataFrame":
-    """The same with every column's name once, and what Arrow, CSV or a page could not hold as text."""
+def _storable(found: "DataFrame") -> "tuple[DataFrame, int]":
+    """The same with every column's name once, and what Arrow, CSV or a page could not hold as text, of at most so many characters.
+
+    Cut where it is made, before all rows are gathered: a list of everything in every row would not fit into memory.
+    """
     from pyspark.sql import functions as F
     from pyspark.sql.types import AtomicType, BinaryType, NullType, StringType, VariantType, YearMonthIntervalType
 
@@ -220,8 +227,24 @@ def _storable(found: "DataFrame") -> "DataFrame":
         column, kind = F.col(f"`{name.replace('`', '``')}`"), field.dataType
         plain = isinstance(kind, (AtomicType, StringType)) and not isinstance(kind, (NullType, VariantType, YearMonthIntervalType))
         shown = F.hex(column) if isinstance(kind, BinaryType) else column if plain else column.cast("string")
-        columns.append(shown.alias(name))
-    return found.select(columns)
+        columns.append((name, shown, isinstance(kind, (BinaryType, StringType)) or not plain))
+    most = max(LEAST_CHARACTERS, CELL_CHARACTERS // max(1, sum(is_text for *_, is_text in columns)))
+    return found.select([(_short(one, most) if is_text else one).alias(name) for name, one, is_text in columns]), most
+
+
+def _short(text: "Column", most: int) -> "Column":
+    """The text, or its beginning and …"""
+    from pyspark.sql import functions as F
+
+    return F.when(F.length(text) > most, F.concat(F.substring(text, 1, most), F.lit("…"))).otherwise(text)
+
+
+def _is_cut(rows: pa.Table, most: int) -> bool:
+    """Whether a text of these was cut."""
+    import pyarrow.compute as pc
+
+    texts = (column for column in rows.columns if pa.types.is_string(column.type) or pa.types.is_large_string(column.type))
+    return any((pc.max(pc.utf8_length(column)).as_py() or 0) > most for column in texts)
 
 
 def _once(names: list[str]) -> Iterator[str]:

@@ -17,7 +17,6 @@ from kafkaviz.pipeline.schema import TABLES
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-READ_AS = "This one is read as “{kind}”"
 LONGEST = 8000  # characters of a query: it must fit into an address
 NODES = frozenset({  # of a plan that only asks, as Spark 4.3's parser names them
     "Aggregate", "AsOfJoin", "Deduplicate", "Distinct", "Except", "Filter", "Generate", "GlobalLimit", "Intersect", "Join",
@@ -29,6 +28,9 @@ NODES = frozenset({  # of a plan that only asks, as Spark 4.3's parser names the
 REFUSED = re.compile(  # functions that call Java, read a file or a document type: the rest compute with what they are given
     "reflect|try_reflect|java_method|xpath.*|.*_protobuf|.*_avro|python_.*|ai_.*|http_.*|read_.*"
 )
+GROWS_BY = {"repeat": 1, "space": 0, "lpad": 1, "rpad": 1, "array_repeat": 1, "sequence": 1}  # which argument says how large a value gets
+MOST_GROWN = 100_000  # times, all such functions of a query together: a value of gigabytes would take Spark's memory
+GROWN = f"All such functions of a query may make a value {MOST_GROWN} times as large, not more"
 _AT = re.compile(r"\(line (\d+), pos(?:ition)? (\d+)\)|; line (\d+) pos (\d+)")
 _COLUMN = re.compile(r"`((?:[^`]|``)*)`")
 
@@ -36,15 +38,10 @@ _COLUMN = re.compile(r"`((?:[^`]|``)*)`")
 class Wrong(KafkavizError):
     """A query that is not run, or could not be: what is wrong with it, what to do, and which of its characters."""
 
-    def __init__(self, what: str, advice: str = "", start: int | None = None, stop: int | None = None, **values: object) -> None:
-        """start, stop: characters of the query, stop behind the last; None where no place can be told.
-
-        values: for the places in what and advice, {name}; without any both are taken to the letter, as Spark's own words are.
-        """
-        self.templates, self.values = (what, advice), values
-        self.what, self.advice = (one.format_map(values) if values else one for one in self.templates)
-        self.start, self.stop = start, stop
-        super().__init__(f"{self.what}. {self.advice}".strip())
+    def __init__(self, what: str, advice: str = "", start: int | None = None, stop: int | None = None) -> None:
+        """start, stop: characters of the query, stop behind the last; None where no place can be told."""
+        super().__init__(f"{what}. {advice}".strip())
+        self.what, self.advice, self.start, self.stop = what, advice, start, stop
 
 
 @dataclass(frozen=True)
@@ -79,17 +76,18 @@ def tables(spark: "SparkSession", sql: str) -> tuple[str, ...]:
     if not sql.strip():
         raise Wrong("There is no query", "Start from a question on the left, or write a SELECT")
     if len(sql) > LONGEST:
-        raise Wrong("The query has {count} characters", "At most {most} are taken", count=len(sql), most=LONGEST)
+        raise Wrong(f"The query has {len(sql)} characters", f"At most {LONGEST} are taken")
     plan = spark._jsparkSession.sessionState().sqlParser().parsePlan(sql)
     nodes = list(_nodes(plan))
     for node in nodes:
         if (kind := _kind(node)) not in NODES:
-            raise Wrong("Only a question is run here: one SELECT, or WITH … SELECT", READ_AS, *_span(node), kind=_words(kind))
+            raise Wrong("Only a question is run here: one SELECT, or WITH … SELECT", _words(kind), *_span(node))
     for node in nodes:
         for expression in _expressions(node):
             _refuse_function(expression)
         if _kind(node) == "UnresolvedTableValuedFunction":
             _refuse_name(_strings(node.name()), node)
+    _refuse_growing([expression for node in nodes for expression in _expressions(node)])
     named = {inner.alias().lower() for node in nodes if _kind(node) == "UnresolvedWith" for inner in _sequence(node.innerChildren())}
     return tuple(sorted({table for node in nodes if _kind(node) == "UnresolvedRelation" for table in _table(node, named)}))
 
@@ -102,26 +100,24 @@ def wrong(fault: Exception) -> Wrong | None:
     if not condition or condition.startswith(("INTERNAL_ERROR", "FAILED_READ_FILE", "CANNOT_READ", "JOB_CANCELLED", "JAVA_")):
         return None
     given = fault.getMessageParameters() or {}
-    what, advice, values = _told(condition, given, _message(fault))
-    return Wrong(what, advice, *_where(fault), **values)
+    what, advice = _told(condition, given, _message(fault))
+    return Wrong(what, advice, *_where(fault))
 
 
-def _told(condition: str, given: dict[str, str], message: str) -> tuple[str, str, dict[str, str]]:
-    """The most common mistakes in our words, with their values; all others in Spark's first sentence, the rest of it as advice."""
+def _told(condition: str, given: dict[str, str], message: str) -> tuple[str, str]:
+    """The most common mistakes in our words, all others in Spark's first sentence, the rest of it as advice."""
     if condition == "PARSE_SYNTAX_ERROR":
         at = given.get("error", "").strip("'")
-        return "The query ends too early" if at in ("end of input", "<EOF>") else "Not understood from {name} on", "", {"name": at}
+        return ("The query ends too early" if at in ("end of input", "<EOF>") else f"Not understood from {at} on"), ""
     if condition.startswith("UNRESOLVED_COLUMN"):
         near = ", ".join(_COLUMN.findall(given.get("proposal", "")))
-        values = {"name": _bare(given.get("objectName", "")), "near": near}
-        return "There is no column {name}", "Columns like it: {near}" if near else "", values
+        return f"There is no column {_bare(given.get('objectName', ''))}", f"Columns like it: {near}" if near else ""
     if condition == "UNRESOLVED_ROUTINE":
-        values = {"name": _bare(given.get("routineName", ""))}
-        return "There is no function {name}", "Spark SQL has those of its reference, Built-in Functions", values
+        return f"There is no function {_bare(given.get('routineName', ''))}", "Spark SQL has those of its reference, Built-in Functions"
     if condition == "DIVIDE_BY_ZERO":
-        return "A division by zero", "try_divide(a, b) gives NULL instead", {}
+        return "A division by zero", "try_divide(a, b) gives NULL instead"
     first, _, rest = message.partition(". ")
-    return first.rstrip("."), " ".join(rest.split("\n")[0].split()) if "spark." not in rest else "", {}
+    return first.rstrip("."), " ".join(rest.split("\n")[0].split()) if "spark." not in rest else ""
 
 
 def _message(fault: Exception) -> str:
@@ -183,7 +179,28 @@ def _refuse_function(expression: Any) -> None:
 def _refuse_name(parts: list[str], node: Any) -> None:
     """Raises Wrong for a function that reaches out of the query."""
     if REFUSED.fullmatch(parts[-1].lower()):
-        raise Wrong("The function {name} is not run here", "It could reach beyond the catalog", *_span(node), name=parts[-1])
+        raise Wrong(f"The function {parts[-1]} is not run here", "It could reach beyond the catalog", *_span(node))
+
+
+def _refuse_growing(expressions: list[Any]) -> None:
+    """Raises Wrong where functions that make a value as large as a number says could make one that no memory holds.
+
+    repeat(repeat(a, 1000), 1000) is a million times a, so what counts is the product; a number that is worked out is not known here,
+    but for the end of a sequence, which may be a date.
+    """
+    grown = 1
+    for one in expressions:
+        name = _strings(one.nameParts())[-1].lower() if _kind(one) == "UnresolvedFunction" else ""
+        arguments = _sequence(one.arguments()) if name in GROWS_BY else []
+        if len(arguments) <= GROWS_BY.get(name, 0):
+            continue  # no such function, or too few arguments for it, which Spark itself says
+        size = arguments[GROWS_BY[name]]
+        value = size.value() if _kind(size) == "Literal" else None
+        if not isinstance(value, int) and name != "sequence":
+            raise Wrong(f"{name} takes a number here that is written out", GROWN, *_span(one))
+        grown *= max(value, 1) if isinstance(value, int) else 1
+        if grown > MOST_GROWN:
+            raise Wrong(f"{name} would make a value too large", GROWN, *_span(one))
 
 
 def _table(node: Any, named: set[str]) -> Iterator[str]:
@@ -194,16 +211,15 @@ def _table(node: Any, named: set[str]) -> Iterator[str]:
         return
     if len(parts) > 1 or name not in TABLES:
         near = get_close_matches(name, TABLES, n=1)
-        advice = "Did you mean {near}?" if near and len(parts) == 1 else "A catalog has {tables}"
-        values = {"name": ".".join(parts), "near": near[0] if near else "", "tables": ", ".join(TABLES)}
-        raise Wrong("There is no table {name}", advice, *_span(node), **values)
+        told = f"Did you mean {near[0]}?" if near and len(parts) == 1 else f"A catalog has {', '.join(TABLES)}"
+        raise Wrong(f"There is no table {'.'.join(parts)}", told, *_span(node))
     yield name
 
 
 def _words(kind: str) -> str:
-    """What the parser took it for: Spark's CreateTableAsSelect is create table as select."""
+    """What the parser took it for: Spark's CreateTableAsSelect reads create table as select."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).lower()
-    return words.removeprefix("unresolved ").removesuffix(" command").removesuffix(" statement")
+    return f"This one is read as “{words.removeprefix('unresolved ').removesuffix(' command').removesuffix(' statement')}”"
 
 
 def _span(node: Any) -> tuple[int | None, int | None]:

@@ -73,6 +73,12 @@ def queries() -> Queries:
     return Queries()
 
 
+def took(answer: "Answer") -> str:
+    """How many rows came in which time, and whether texts in them were cut."""
+    said = say("explore.took", rows=count(answer), seconds=f"{answer.seconds:.1f}")
+    return say("explore.texts_cut", took=said, n=group(answer.cut_at)) if answer.cut_at else said
+
+
 def count(answer: "Answer") -> str:
     """How many rows, and whether there are more: 6 rows, the first 10 000 of 54 432 rows."""
     shown = answer.rows.num_rows

@@ -13,7 +13,6 @@ from pathlib import Path
 HERE = Path(__file__).parent
 ENGLISH = "en"
 LANGUAGES = {"en": "English", "zh": "中文"}  # by their short word in the address: as they call themselves
-MADE_BELOW = "findings"
 _asked: list[Callable[[], str]] = []  # who knows the reader's language; nobody outside the app
 
 
@@ -33,16 +32,6 @@ def text_in(spoken: str, key: str, /, **values: object) -> str:
     """The text of a key in a given language."""
     found = catalogue(spoken).get(key)
     return (catalogue(ENGLISH)[key] if found is None else found).format_map(values)
-
-
-def told(text: str, **values: object) -> str:
-    """A sentence that a floor below made, a finding's title, in the reader's language; as it is where that has none.
-
-    Its English stands where it is made, so the catalogue findings has a sentence for a key: "There is no column {name}" = "…". Without
-    values it is taken to the letter, braces and all.
-    """
-    found = catalogue(language()).get(f"{MADE_BELOW}.{text}", text)
-    return found.format_map(values) if values else found
 
 
 def table(name: str) -> dict[str, str]:

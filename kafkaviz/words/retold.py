@@ -10,7 +10,7 @@ from string import Formatter
 
 from kafkaviz import words
 
-NAMES = ("notes", "spans")  # catalogues whose keys are English sentences
+NAMES = ("findings", "mistakes", "notes", "spans")  # catalogues whose keys are English sentences
 KEPT = 8192  # sentences; a screen of bytes has some hundreds
 
 

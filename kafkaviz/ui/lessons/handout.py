@@ -6,8 +6,7 @@ from html import escape
 import streamlit as st
 
 from kafkaviz.errors import KafkavizError
-from kafkaviz.search import exercise as ceiling
-from kafkaviz.ui import parts, workshop
+from kafkaviz.ui import parts, rules, workshop
 from kafkaviz.ui.components.print_page import print_page
 from kafkaviz.ui.lessons import live, tasks
 from kafkaviz.ui.lessons.grammar import Block, Lesson, NoValue, Step
@@ -96,7 +95,7 @@ def _task(block: Block) -> None:
     if of.given:
         st.html(f'<div class="kv-given">{escape(of.given)}</div>')
     if of.by == tasks.RULE:
-        st.html(f'<p class="kv-sm kv-fnt">{escape(say("workshop.rule_words", grammar=ceiling.GRAMMAR))}</p>')
+        st.html(f'<p class="kv-sm kv-fnt">{escape(say("workshop.rule_words", grammar=rules.grammar()))}</p>')
     st.html(f'<p class="kv-name">{escape(say("workshop.your_answer"))}<i></i></p>')
 
 

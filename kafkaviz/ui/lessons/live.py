@@ -166,7 +166,7 @@ def _entries(found: Made, block: Block, revealed: bool) -> dict:
     head = _found_words(target, slot, [int(one["position"]) for one in slots], batch)
     return {
         "title": head if revealed else say("workshop.entries_ask", target=target),
-        "below": f"{say('workshop.entries_below')} {say('workshop.made_for_teaching')}",
+        "below": say("workshop.entries_below"),
         "slots": [[int(one["relative_offset"]), int(one["position"])] for one in slots],
         "batches": [[int(one[name]) for name in ("position", "size_bytes", "base_offset", "last_offset")] for one in rows],
         "target": target, "slot": slot, "from": scan.from_position if scan else 0, "passed": passed, "batch": batch, "revealed": revealed,
@@ -440,7 +440,7 @@ def _draw_findings(found: list, block: Block, key: str) -> None:
     wrap = ' style="white-space:normal"'
     rows = [
         f'<tr><td class="kv-mono">{escape(Path(one.file or "").name)}</td>'
-        f'<td{wrap} lang="en">{escape(one.message)}</td><td{wrap}>{escape(finding_words.consequence(one))}</td></tr>'
+        f"<td{wrap}>{escape(finding_words.told(one.message))}</td><td{wrap}>{escape(finding_words.consequence(one))}</td></tr>"
         for one in found
     ]
     parts.figure_head(f"{block['tp']}, {block['data']}", say("workshop.findings_below"))

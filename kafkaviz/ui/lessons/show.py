@@ -11,7 +11,7 @@ from kafkaviz import words
 from kafkaviz.errors import KafkavizError
 from kafkaviz.search import exercise as ceiling
 from kafkaviz.ui import lessons as found_lessons
-from kafkaviz.ui import parts, spoken, state, workshop
+from kafkaviz.ui import parts, rules, spoken, state, workshop
 from kafkaviz.ui.frame import PAGES, frame
 from kafkaviz.ui.lessons import handout, live, tasks
 from kafkaviz.ui.lessons.grammar import Block, Fault, Lesson, NoValue, Step
@@ -239,7 +239,7 @@ def field(of: tasks.Task, here: At) -> str:
     else:
         st.session_state.setdefault(key, told[: ceiling.LONGEST])
         if of.by == tasks.RULE:
-            st.html(f'<p class="kv-sm kv-fnt">{escape(say("workshop.rule_words", grammar=ceiling.GRAMMAR))}</p>')
+            st.html(f'<p class="kv-sm kv-fnt">{escape(say("workshop.rule_words", grammar=rules.grammar()))}</p>')
         label, width = ("your_rule", "stretch") if of.by == tasks.RULE else ("your_answer", ANSWER_PX)
         given = st.text_input(say(f"workshop.{label}"), key=key, max_chars=ceiling.LONGEST, width=width) or ""
     workshop.tell(given)
@@ -257,7 +257,7 @@ def judged(of: tasks.Task, given: str, here: At) -> None:
         is_right = tasks.is_right(of, given)
         why = "" if is_right else _why(of, given)
     except ceiling.NoRule as fault:
-        is_right, why = False, say("workshop.no_rule", where=fault)
+        is_right, why = False, say("workshop.no_rule", where=rules.fault(fault))
     mark, word = ("ok", "right") if is_right else ("info", "not_yet")
     verdict = f"{parts.severity(mark)}<b>{escape(say(f'workshop.{word}'))}</b><span>{escape(why)}</span>"
     st.html(f'<div class="kv-judged" role="status">{verdict}</div>')
