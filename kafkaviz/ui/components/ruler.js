@@ -468,11 +468,14 @@ function names(m, g) {
   g.append(S('text', { x: 0, y: TIME.y + TIME.h / 2 + 32, class: 'axt day' }, inCommon(m)));
 }
 
-// The day of the times in this window, and what there was no room for in the slots; of times that differ in it, nothing.
+// How the times of this window are written, m.layout.cut of 2026-11-21T09:29:44.123Z: whole, else without what they have in common, which
+// stands beside the lane, else without the milliseconds, so that neighbours that differ look so. A character is 7.2 px wide.
 function inCommon(m) {
-  const { stations, cw } = m.layout, times = stations.filter(s => s.time && dated(s.time.ts)).map(s => iso(s.time.ts)), end = -13 + left(cw - 6);
-  const [first] = times, common = times.length && times.every(t => t.slice(0, end) === first.slice(0, end));
-  return !common ? '' : cw < 10 ? first.slice(0, -14) : `${first.slice(0, -14)} ${first.slice(-13, end)}`.trim();
+  const { stations, cw } = m.layout, times = stations.filter(s => s.time && dated(s.time.ts)).map(s => iso(s.time.ts)), [first = ''] = times;
+  const are = end => times.every(t => t.slice(0, end) === first.slice(0, end)), cuts = cw > 90 ? [] : cw > 70 ? [[-10, -1]] : [[-7, -1], [-10, -5]];
+  const cut = cw > 90 ? [-13, -1] : cuts.find(([start]) => are(start)) ?? [-13, -5];
+  Object.assign(m.layout, { cut, days: !are(-14) }); // of different days each slot says its own
+  return times.length && are(cut[0]) ? [day(first), cw < 50 ? '' : first.slice(-13, cut[0])].join(' ').trim() : '';
 }
 
 // The places in the two upper lanes, of equal width and in the order of the log: an entry and its time, a time alone, and what follows.
@@ -507,13 +510,16 @@ function after(m, k, i) {
   const { room, cw } = m.layout, X = LEFT + (i + .5) * room, { index, time } = m.data.lanes;
   for (const [lane, told] of [[TIME, time], [INDEX, index]]) {
     if (told.cut_bytes) k.append(...cut(m, X, lane, cw, told));
-    else if (told.slots > told.written) k.append(...unwritten(X, lane, cw, m.data.words[told.unwritten]), label(X - cw / 2, lane.y - 5, which(m, told)));
+    else if (told.slots > told.written) k.append(...unwritten(X, lane, cw, m.data.words[told.unwritten]), label(X - cw / 2, lane.y - 5, which(m, told, room)));
   }
 }
 
 const slotWords = (m, slot) => fill(m.data.words.slot, { slot: grp(slot) });
 const slotsWords = (m, first, last) => fill(m.data.words.slots, { first: grp(first), last: grp(last) });
-const which = (m, { written, slots }) => slots - written === 1 ? slotWords(m, written) : slotsWords(m, written, slots - 1);
+function which(m, { written, slots }, room) {
+  const words = slots - written === 1 ? slotWords(m, written) : slotsWords(m, written, slots - 1), short = `${grp(written)}–${grp(slots - 1)}`;
+  return [words, short].find(one => wide(one) + 4 <= room) ?? '';
+}
 
 function unwritten(X, lane, cw, words) {
   const box = { x: X - cw / 2, y: lane.y, width: cw, height: lane.h, rx: 3, fill: 'url(#unwritten)', stroke: V('unwritten'), 'stroke-dasharray': '4 3' };
@@ -559,18 +565,19 @@ function indexSlot(m, k, X, e, on) {
 
 function timeSlot(m, k, X, t, e, on) {
   const { cw } = m.layout, colour = t.true ? 'time' : 'torn', d = Math.min(7, cw / 4), h = TIME.h / 2;
-  const texts = [when(t.ts, cw - 6), `→ ${offsetIn(m, t.offset, cw - 14)}`];
+  const texts = [when(t.ts, m.layout.cut), `→ ${offsetIn(m, t.offset, cw - 14)}`];
   if (!e) pointer(m, k, X, TIME.y + TIME.h, t.pos, on, colour, '3 3', m.data.lanes.index.missing ? null : INDEX.y + INDEX.h);
   const hexagon = `M${X - cw / 2} ${TIME.y + h}l${d} ${-h}h${cw - 2 * d}l${d} ${h}l${-d} ${h}h${-(cw - 2 * d)}z`;
   const shape = S('path', { d: hexagon, fill: V(colour + '-soft'), ...ring(on, !t.true, colour) });
   const words = fits(cw, ...texts) ? twoLines(X, TIME.y, ...texts, colour, cw < 96 ? 11.5 : 12) : null;
-  k.append(S('g', { class: on ? 'it on' : 'it' }, shape, words, named(m, t.slot, X - cw / 2, TIME.y - 5)));
+  k.append(S('g', { class: on ? 'it on' : 'it' }, shape, words, named(m, t.slot, X - cw / 2, TIME.y - 5, m.layout.days && dated(t.ts) ? day(iso(t.ts)) : '')));
 }
 
 const ring = (on, wrong, colour) => ({ stroke: on || wrong ? V(colour) : 'none', 'stroke-width': on ? 2 : 1 });
 
-function named(m, slot, x, y) {
-  const room = m.layout.room / 7.5, digits = String(slot).length;
+function named(m, slot, x, y, more = '') {
+  const room = m.layout.room / 7.5, digits = String(slot).length, whole = `${slotWords(m, slot)} · ${more}`;
+  if (more && wide(whole) < m.layout.room) return label(x, y, whole);
   return room > 5 + digits ? label(x, y, slotWords(m, slot)) : room > digits ? label(x, y, grp(slot)) : null;
 }
 
@@ -755,12 +762,10 @@ function tickStep(least) {
 
 const FAR_MS = 8640000000000000n; // as far as a Date goes
 const dated = ts => ts !== -1n && ts <= FAR_MS && ts >= -FAR_MS;
+const day = text => text.slice(0, -14); // of 2026-11-21T09:29:44.123Z
 const iso = ts => new Date(num(ts)).toISOString();
-// The time of day; where it has less room than 12 characters of 7.2 px, the hours and then the minutes go: neighbours differ in what is left,
-// and what they have in common stands beside the lane.
-const left = room => room > 84 ? 0 : room > 64 ? 3 : 6;
-const when = (ts, room = Infinity) => dated(ts) ? iso(ts).slice(-13, -1).slice(left(room)) : ts === -1n ? '–' : `${grp(ts)} ms`;
-const moment = ts => dated(ts) ? `${iso(ts).slice(0, -14)} ${when(ts)}` : when(ts);
+const when = (ts, cut = [-13, -1]) => dated(ts) ? iso(ts).slice(...cut) : ts === -1n ? '–' : `${grp(ts)} ms`;
+const moment = ts => dated(ts) ? `${day(iso(ts))} ${when(ts)}` : when(ts);
 const range = (m, b) => b.first >= 0n ? `${grp(b.first)}–${grp(b.last)}` : fill(m.data.words.up_to, { last: grp(b.last) });
 
 // Two sentences of the words that were sent, or one of them.
