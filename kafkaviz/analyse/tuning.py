@@ -4,7 +4,7 @@ The rule is the smallest index with which a lookup keeps within its budget: of a
 is proposed only where its gain is surely worth it; otherwise the answer is keep, and for most logs that is the honest one.
 
     batches of 16 KB, interval 4096     every batch is indexed already: keep, and nothing below the smallest batch would change anything
-    batches of 97 B, interval 4096      p99 of 44 headers, over 50 µs at the high end of its range: 2048, which halves it
+    batches of 97 B, interval 4096      p99 of 44 headers, over 50 µs at the high end of its range: 2048 would halve it, by less than 50 µs
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ from kafkaviz.simulate.config import LogConfig
 SETTING, BROKER_SETTING = "index.interval.bytes", "log.index.interval.bytes"
 LEAST_GAIN = 0.10  # of what it is today
 LEAST_INDEX_GAIN = 0.01  # of the log
-LEAST_BUDGET_GAIN = 0.2  # of the budget for one lookup
+LEAST_GAIN_US = 50.0  # of the p99 lookup; where less is allowed for all of it, that
 LEAST_CORES_GAIN = 0.05
 FETCH_BYTES = 1 << 20  # max.partition.fetch.bytes
 TIERED_SHARE = 0.05  # of a fetch that a remote read may carry for nothing
@@ -192,7 +192,8 @@ class Limits:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """The answer. value: the interval to have, today's where the verdict is keep. considered: what the budgets alone would choose."""
+    """The answer. value: the interval to have, today's where the verdict is keep. considered: what the budgets alone would choose, or
+    where none meets them all what comes nearest."""
 
     verdict: Verdict
     value: int
@@ -242,11 +243,16 @@ def _at(measured: Measured, costs: Costs, row: np.void, cold: np.ndarray, budget
 
 def unmet(one: At, budgets: Budgets) -> tuple[str, ...]:
     """The budgets that an interval does not meet at the high end of its ranges: "p99", "cold-p99", "cores", "index"."""
+    return tuple(name for name, (value, budget) in spent(one, budgets).items() if value > budget)
+
+
+def spent(one: At, budgets: Budgets) -> dict[str, tuple[float, float]]:
+    """Of each budget that is given what an interval takes of it at the high end of its range, and what is allowed."""
     found = {
         "p99": (one.p99_us.high, budgets.p99_us), "cold-p99": (one.cold_p99_us.high, budgets.cold_p99_us),
         "cores": (one.cores.high if one.cores else 0.0, budgets.cores), "index": (one.index_share, budgets.index_share),
     }  # fmt: skip
-    return tuple(name for name, (value, budget) in found.items() if budget is not None and value > budget)
+    return {name: (value, budget) for name, (value, budget) in found.items() if budget is not None}
 
 
 # ---- the rule
@@ -259,13 +265,17 @@ def recommend(measured: Measured, today: Today, budgets: Budgets, costs: Costs) 
     priced = {one.interval_bytes: one for one in every(measured, costs, budgets)}
     now, again = today_at(measured, costs, today.interval_bytes, budgets), priced[today.interval_bytes]
     is_known = not (today.is_coarse or differs(measured))  # else what writes this index is not what is replayed
-    best, meets = _best(priced, measured, today, budgets, costs) if is_known else (again, not unmet(now, budgets))
+    chosen = [priced[one] for one in candidates(measured, today, costs)] if is_known else [again]
+    best = _best(chosen, again, budgets, bool(upper_bounds(measured, today, costs)))
     gain = gain_of(measured, costs, again, best, budgets)
-    changes, why = _worth(again, best, gain, measured, today, budgets)
+    if is_known and unmet(best, budgets):
+        changes, why = False, (_unmeetable(best, budgets),)
+    else:
+        changes, why = _worth(again, best, gain, measured, today, budgets)
     because = (*_facts(now, again, measured, today, budgets, costs), *why)
     return Recommendation(
         Verdict.CHANGE if changes else Verdict.KEEP, best.interval_bytes if changes else now.interval_bytes, best.interval_bytes, because,
-        not_fixed(best if changes else now, measured, today, costs), gain, now, best, meets,
+        not_fixed(best if changes else now, measured, today, costs), gain, now, best, not unmet(now if best is again else best, budgets),
     )  # fmt: skip
 
 
@@ -291,18 +301,30 @@ def upper_bounds(measured: Measured, today: Today, costs: Costs) -> dict[str, fl
     return bounds
 
 
-def _best(priced: Mapping[int, At], measured: Measured, today: Today, budgets: Budgets, costs: Costs) -> tuple[At, bool]:
-    """(the largest interval that meets every budget, True); or where none does the one that comes nearest, False."""
-    chosen = [priced[one] for one in candidates(measured, today, costs)]
-    now = priced[today.interval_bytes]
+def _best(chosen: Sequence[At], now: At, budgets: Budgets, is_bound: bool) -> At:
+    """Of the intervals that meet every budget the largest; where none does, the one that comes nearest.
+
+    Where only the index is bounded it is the smallest that meets that, and where nothing is the one that there is: an interval without a
+    reason is none to change to. is_bound: whether the storage bounds it.
+    """
+    chosen = [one for one in chosen if one.row["entries"] or one is now] or [now]
     meeting = [one for one in chosen if not unmet(one, budgets)]
-    if meeting:
-        best = meeting[-1]
-        same = best.row["index_bytes"] == now.row["index_bytes"] and now in meeting
-        return (now if same else best), True
-    fewest = min(one.row["headers_p99"] for one in chosen)
-    nearest = [one for one in chosen if one.row["headers_p99"] == fewest][-1]
-    return (now if now.row["headers_p99"] == fewest else nearest), False
+    if not meeting:
+        return min(reversed(chosen), key=lambda one: (_overrun(one, budgets), one is not now))
+    asked = spent(now, budgets)
+    if not asked and not is_bound:
+        return now
+    best = meeting[0] if asked.keys() == {"index"} else meeting[-1]
+    return now if best.row["index_bytes"] == now.row["index_bytes"] and now in meeting else best
+
+
+def _overrun(one: At, budgets: Budgets) -> float:
+    """How many times what is allowed an interval takes, of the budget that it misses most."""
+    return max(value / max(budget, 1e-9) for value, budget in spent(one, budgets).values())
+
+
+def _unmeetable(nearest: At, budgets: Budgets) -> Reason:
+    return Reason("unmeetable", {"at": nearest, "budgets": budgets, "to": nearest.interval_bytes, "missed": unmet(nearest, budgets)})
 
 
 def _worth(now: At, best: At, gain: Gain, measured: Measured, today: Today, budgets: Budgets) -> tuple[bool, tuple[Reason, ...]]:
@@ -313,9 +335,9 @@ def _worth(now: At, best: At, gain: Gain, measured: Measured, today: Today, budg
     if gain.blocks < LEAST_BLOCKS:
         return False, (Reason("too-little-data", values | {"batches": measured.parts.batches}),)
     if best.interval_bytes < now.interval_bytes:
-        least_us = max(LEAST_GAIN * now.p99_us.typical, LEAST_BUDGET_GAIN * (budgets.p99_us or 0.0))
+        least_us = max(LEAST_GAIN * now.p99_us.typical, min(LEAST_GAIN_US, budgets.p99_us or LEAST_GAIN_US))
         cold_us = now.cold_p99_us.low - best.cold_p99_us.low
-        is_cold = "cold-p99" in unmet(now, budgets) and cold_us > LEAST_GAIN * now.cold_p99_us.typical
+        is_cold = "cold-p99" in unmet(now, budgets) and cold_us > max(LEAST_GAIN_US, LEAST_GAIN * now.cold_p99_us.typical)
         is_cores = gain.cores is not None and gain.cores.low > max(LEAST_CORES_GAIN, LEAST_GAIN * now.cores.typical)
         if gain.p99_us.low > least_us or is_cold or is_cores:
             return True, (Reason("faster", values),)

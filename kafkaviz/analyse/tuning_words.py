@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from kafkaviz import units
 from kafkaviz.analyse.cost_model import Range
 from kafkaviz.analyse.limits import OFFSET_INDEX, SIZE, TIME, TIME_INDEX
-from kafkaviz.analyse.tuning import SETTING, At, Gain, Limits, Reason, Recommendation, Verdict
+from kafkaviz.analyse.tuning import SETTING, At, Gain, Limits, Reason, Recommendation, Verdict, spent
 from kafkaviz.config_def import TOPIC_SETTINGS
 
 NEW_SEGMENTS = ("index.interval.bytes", "segment.index.bytes")  # LogSegment takes them when it is made
@@ -88,7 +88,8 @@ def _budget(values: Mapping) -> str:
         told += f"; {us(budgets.p99_us)} are allowed"
     if missed:
         return f"at {at.interval_bytes} {' and '.join(BUDGET_NAMES[one] for one in missed)} is over the budget at the high end: {told}"
-    return f"at {at.interval_bytes} every budget is met: {told}"
+    met = "every budget is met" if spent(at, budgets) else "no budget is given"
+    return f"at {at.interval_bytes} {met}: {told}"
 
 
 def _every(values: Mapping) -> str:
@@ -111,8 +112,19 @@ def _faster(values: Mapping) -> str:
 
 
 def _faster_too_little(values: Mapping) -> str:
-    least, gain = values["least_us"], values["gain"]
-    return f"{values['to']} would bring {us_range(gain.p99_us)} at p99, and the low end is not above {us(least)}: within its error, no gain"
+    gain = gain_words(values["gain"])
+    return f"with {values['to']} {gain}; a change is worth it where the low end of what p99 gains is above {us(values['least_us'])}"
+
+
+def _unmeetable(values: Mapping) -> str:
+    taken = spent(values["at"], values["budgets"])
+    missed = (f"{BUDGET_NAMES[one]} is {amount(one, taken[one][0])} of {amount(one, taken[one][1])} allowed" for one in values["missed"])
+    return f"no interval meets every budget: {values['to']} comes nearest, and with it {' and '.join(missed)}"
+
+
+def amount(name: str, value: float) -> str:
+    """What a budget allows, in its unit. name: "p99", "cold-p99", "cores" or "index"."""
+    return f"{value:.2f}" if name == "cores" else share(value) if name == "index" else us(value)
 
 
 def _smaller(values: Mapping) -> str:
@@ -187,6 +199,7 @@ _WORDS: dict[str, Callable[[Mapping], str]] = {
     "coarse": lambda values: COARSE,
     "followers": _followers,
     "too-little-data": _too_little_data,
+    "unmeetable": _unmeetable,
     "bound-tiered": lambda values: f"{REMOTE}: not above {values['most_bytes']:.0f} B",
     "bound-hdd": lambda values: f"{SEEKS}: not above a batch, {values['most_bytes']:.0f} B",
     "faster": _faster,

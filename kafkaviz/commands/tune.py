@@ -26,8 +26,9 @@ batches, and both are exact; microseconds are a model with ranges, of presets or
 
 --budget says what is allowed: p99=50us, the lookup that one in a hundred exceeds, in the page cache (the default); cold-p99=5ms, the same
 with nothing of the .log in memory; cores=0.5, of processors, with --fetches; index=1%, of the log. p99=none allows any. A budget counts as
-met where the high end of a range meets it. Of the intervals that meet all, the largest is considered; a change is proposed where the low
-end of its gain is above 10 % and worth it: a fifth of the p99 budget, 1 % of the log or 0.05 cores. Otherwise the answer is keep.
+met where the high end of a range meets it. Of the intervals that meet all, the largest is considered, and where only the index is bounded
+the smallest; what no interval meets is said. A change is proposed where the low end of its gain is above 10 % and worth it: 50 µs at p99
+or the whole budget where that is less, 1 % of the log or 0.05 cores. Otherwise the answer is keep.
 
 --set takes names of topic settings, or the broker's log... names, as the log is run with. --what-if appends the batches once more, without
 their payload, with other settings, and tells segments, rolls by cause, indexes and maps.

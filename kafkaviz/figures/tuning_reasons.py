@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 
 from kafkaviz import units
 from kafkaviz.analyse.cost_model import Range
-from kafkaviz.analyse.tuning import Gain, Reason, Recommendation
-from kafkaviz.analyse.tuning_words import share, us
+from kafkaviz.analyse.tuning import Gain, Reason, Recommendation, spent
+from kafkaviz.analyse.tuning_words import amount, share, us
 from kafkaviz.figures.listed import both, listed
 from kafkaviz.words import say
 
@@ -49,7 +49,7 @@ def _budget(values: Mapping) -> str:
     told = {"headers": int(at.row["headers_p99"]), "p99": _range(at.p99_us), "known": say(f"reasons.{known}")}
     p99 = say("reasons.p99", **told) if allowed_us is None else say("reasons.p99_allowed", **told, allowed=us(allowed_us))
     if not values["missed"]:
-        return say("reasons.met", interval=at.interval_bytes, p99=p99)
+        return say("reasons.met" if spent(at, values["budgets"]) else "reasons.unasked", interval=at.interval_bytes, p99=p99)
     return say("reasons.missed", interval=at.interval_bytes, p99=p99, which=both(say(f"reasons.budget_{one}") for one in values["missed"]))
 
 
@@ -101,7 +101,16 @@ def _range(one: Range) -> str:
 
 
 def _faster_too_little(values: Mapping) -> str:
-    return say("reasons.faster-too-little", to=values["to"], gain=_range(values["gain"].p99_us), least=us(values["least_us"]))
+    return say("reasons.faster-too-little", to=values["to"], gain=_gain(values["gain"]), least=us(values["least_us"]))
+
+
+def _unmeetable(values: Mapping) -> str:
+    taken = spent(values["at"], values["budgets"])
+    amounts = {name: [amount(name, one) for one in pair] for name, pair in taken.items()}
+    missed = [
+        say("reasons.over", name=say(f"reasons.budget_{one}"), taken=amounts[one][0], allowed=amounts[one][1]) for one in values["missed"]
+    ]
+    return say("reasons.unmeetable", to=values["to"], missed=both(missed))
 
 
 def _smaller_too_little(values: Mapping) -> str:
@@ -154,6 +163,7 @@ _WORDS: dict[str, Callable[[Mapping], str]] = {  # of the codes whose sentences 
     "denser": _other_index("reasons.denser"),
     "followers": _followers,
     "too-little-data": _too_little_data,
+    "unmeetable": _unmeetable,
     "bound-tiered": _bound("reasons.bound-tiered"),
     "bound-hdd": _bound("reasons.bound-hdd"),
     "faster": _gained,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from kafkaviz.analyse.cost_model import Costs
-from kafkaviz.analyse.tuning import Budgets, Measured, Recommendation, Today, Verdict
+from kafkaviz.analyse.tuning import Budgets, Measured, Recommendation, Today, Verdict, spent
 from kafkaviz.figures import tuning_reasons
 from kafkaviz.figures.listed import both, listed
 from kafkaviz.figures.tuning_terms import between, micros
@@ -13,7 +13,7 @@ from kafkaviz.units import group, share, size
 from kafkaviz.words import say
 
 BATCH_FIRST, KEEP, LOWER, RAISE = "batch first", "keep", "lower", "raise"
-OTHER_INDEX = ("on-disk", "coarser", "denser")  # than the replay of today's interval
+DECIDE = ("unmeetable", "on-disk", "coarser", "denser")  # reasons to keep an interval, whatever another would bring
 MARKS = {KEEP: "ok", BATCH_FIRST: "info", LOWER: "warning", RAISE: "info"}
 
 
@@ -92,16 +92,16 @@ def _keep(found: Recommendation, measured: Measured, budgets: Budgets) -> str:
         words.append(say(key, interval=group(every.values["interval"]), least=least))
     words.append(_within(found, budgets))
     topics = _reason(found, "topic-by-topic")
-    words.append(tuning_reasons.sentence(topics) if topics else _not_worth(found))
+    words.append(tuning_reasons.sentence(topics) if topics else _not_worth(found, budgets))
     return _sentences(words)
 
 
-def _not_worth(found: Recommendation) -> str:
+def _not_worth(found: Recommendation, budgets: Budgets) -> str:
     """What another interval would bring, where that is too little or nothing."""
     now, other = found.today, found.considered
-    there = next((one for one in found.because if one.code in OTHER_INDEX), None)
-    if there:
-        return tuning_reasons.sentence(there)
+    decides = next((one for one in found.because if one.code in DECIDE), None)
+    if decides:
+        return tuning_reasons.sentence(decides)
     if _reason(found, "smaller-too-little"):
         saved = int(now.row["index_bytes"]) * (found.gain.index_share.typical / now.index_share if now.index_share else 0.0)
         part = share(max(found.gain.index_share.typical, 0.0), 1)
@@ -110,7 +110,8 @@ def _not_worth(found: Recommendation) -> str:
         return say("verdict.down_too_little", interval=group(other), saved=micros(max(found.gain.p99_us.low, 0.0)))
     if other != now.interval_bytes:
         return ""
-    return say("verdict.largest_that_fits" if found.meets_budgets else "verdict.none_nearer")
+    asked = spent(now, budgets)
+    return say("verdict.smallest_that_fits" if asked.keys() == {"index"} else "verdict.largest_that_fits") if asked else ""
 
 
 def _sentences(words: Sequence[str]) -> str:

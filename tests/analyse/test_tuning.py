@@ -43,15 +43,24 @@ def test_batches_of_16_kb_keep_the_default():
 
 
 @pytest.mark.parametrize(("costs", "value"), [(OLD, 1024), (NEW, 2048)])
-def test_tiny_batches_get_a_value_and_what_it_does_not_fix(costs, value):
-    """Batches of 97 bytes, one record each: over 50 µs at the high end. The gain is a range above 0, and batching is named."""
+def test_tiny_batches_are_told_a_value_that_is_not_worth_a_change(costs, value):
+    """Batches of 97 bytes, one record each: over 50 µs at the high end. What a value brings is named with its range: too little."""
     one = tuning.recommend(measured(97, 20_000, 1, 2), today(), Budgets(), costs)
-    assert (one.verdict, one.value) == (Verdict.CHANGE, value)
-    assert codes(one)[-1] == "faster" and "over-budget" in codes(one)
-    assert 0 < one.gain.p99_us.low < one.gain.p99_us.typical < one.gain.p99_us.high
-    assert one.gain.index_share.typical < 0
+    assert (one.verdict, one.value, one.considered) == (Verdict.KEEP, 4096, value)
+    assert codes(one)[-1] == "faster-too-little" and "over-budget" in codes(one)
+    assert 0 < one.gain.p99_us.low < one.gain.p99_us.typical < one.gain.p99_us.high and one.gain.p99_us.low < 50
+    words = tuning_words.words(one.because[-1])
+    assert words.startswith(f"with {value} the p99 lookup takes ") and "the index grows by" in words and words.endswith("is above 50 µs")
     assert [reason.code for reason in one.not_fixed] == ["tiny-batches", "cold", "old-segments"]
-    assert one.proposed.p99_us.high <= 50 < one.today.p99_us.high
+
+
+@pytest.mark.parametrize(("costs", "value"), [(OLD, 256), (NEW, 512)])
+def test_who_asks_for_less_gets_a_change(costs, value):
+    """25 µs: what is worth a change is then no more than that."""
+    one = tuning.recommend(measured(97, 20_000, 1, 2), today(), Budgets(p99_us=25), costs)
+    assert (one.verdict, one.value, codes(one)[-1]) == (Verdict.CHANGE, value, "faster")
+    assert one.gain.p99_us.low > 25 and one.gain.index_share.typical < 0
+    assert one.proposed.p99_us.high <= 25 < one.today.p99_us.high
 
 
 @pytest.mark.parametrize(("mean", "budget", "interval"), [(200, 25, 1410), (1000, 25, 7766), (1000, 100, 42_779), (16_384, 50, 360_974)])
@@ -90,7 +99,39 @@ def test_nothing_is_proposed_below_the_smallest_batch():
     """The shortest that may be proposed is the last one that indexes every batch."""
     assert tuning.candidates(measured(3000), today(), OLD)[:2] == [2048, 4096]
     one = tuning.recommend(measured(3000), today(), Budgets(p99_us=0.1), OLD)
-    assert (one.verdict, one.value, one.meets_budgets) == (Verdict.CHANGE, 2048, False)
+    assert (one.verdict, one.value, one.considered, one.meets_budgets) == (Verdict.KEEP, 4096, 2048, False)
+
+
+@pytest.mark.parametrize(
+    ("size", "records", "budgets", "considered", "words"),
+    [
+        (97, 1, Budgets(p99_us=1), 64, "64 comes nearest, and with it p99 of a warm lookup is 5.6 µs of 1.0 µs allowed"),
+        (1000, 5, Budgets(p99_us=5, index_share=0.001), 4096, "the index's size is 0.40 % of 0.10 % allowed"),
+        (1000, 5, Budgets(p99_us=None, index_share=0.0), 2_097_152, "the index's size is < 0.01 % of 0.00 %"),
+    ],
+)  # fmt: skip
+def test_what_no_interval_can_do_is_said(size, records, budgets, considered, words):
+    """Then nothing is changed: the budget that is missed, and by how much with the interval that comes nearest."""
+    one = tuning.recommend(measured(size, 4000, records), today(), budgets, NEW)
+    assert (one.verdict, one.value, one.considered, one.meets_budgets) == (Verdict.KEEP, 4096, considered, False)
+    assert codes(one)[-1] == "unmeetable"
+    assert words in tuning_words.words(one.because[-1])
+
+
+def test_where_only_the_index_is_bounded_lookups_stay_as_cheap_as_they_can():
+    """A tenth of a per cent: the smallest interval that fits, not one without an entry."""
+    one = tuning.recommend(measured(1000, 20_000), today(), Budgets(p99_us=None, index_share=0.001), NEW)
+    assert (one.verdict, one.value, codes(one)[-1]) == (Verdict.CHANGE, 32_768, "smaller")
+    assert one.proposed.index_share <= 0.001 < tuning.at(measured(1000, 20_000), NEW, 16_384).index_share
+    wide = tuning.recommend(measured(1000, 20_000), today(), Budgets(p99_us=None, index_share=0.5), NEW)
+    assert (wide.verdict, wide.considered, codes(wide)[-1]) == (Verdict.KEEP, 512, "faster-too-little")
+
+
+def test_who_asks_for_nothing_changes_nothing():
+    """No budget, no reason for another interval."""
+    one = tuning.recommend(measured(500), today(), UNBOUND, NEW)
+    assert (one.verdict, one.considered, one.meets_budgets) == (Verdict.KEEP, 4096, True)
+    assert "no budget is given" in tuning_words.words(one.because[-1])
 
 
 def test_too_few_batches_tell_nothing():
@@ -160,7 +201,7 @@ def test_a_safe_index_is_one_for_full_segments():
 
 def test_the_tornado_says_what_would_flip_the_answer():
     """Tiny batches on 4.1 and later: with the low end of a header's price the budget is met as it is."""
-    found = tuning.tornado(measured(97, 20_000, 1, 2), today(), Budgets(), NEW)
+    found = tuning.tornado(measured(97, 20_000, 1, 2), today(), Budgets(p99_us=38), NEW)
     assert found[0].name in ("µs a header", "reads a header")
     header = next(one for one in found if one.name == "µs a header")
     assert header.p99_us_low < header.p99_us_high
@@ -211,11 +252,11 @@ def test_a_broker_of_topics_that_differ_keeps_its_default():
     """One topic that gains is told by name; where all want the same it is the broker's."""
     tiny, large = measured(97, 20_000, 1, 2), measured(16_384, spread=2000)
     whole = joined([tiny, large])
-    one, other = (tuning.recommend(found, today(), Budgets(), NEW) for found in (tiny, large))
-    both = tuning.recommend(whole, today(), Budgets(), NEW)
+    one, other = (tuning.recommend(found, today(), Budgets(p99_us=25), NEW) for found in (tiny, large))
+    both = tuning.recommend(whole, today(), Budgets(p99_us=25), NEW)
     kept = tuning.recommend_broker({"a": one, "b": other}, both)
     assert (kept.verdict, kept.value, kept.because[0].code) == (Verdict.KEEP, 4096, "topic-by-topic")
-    assert "1 of 2 topics would gain by an interval of their own: a (2048)" in tuning_words.words(kept.because[0])
+    assert "1 of 2 topics would gain by an interval of their own: a (512)" in tuning_words.words(kept.because[0])
     assert tuning.recommend_broker({"a": one}, one) is one
 
 

@@ -41,6 +41,7 @@ EVERY = [
     ("coarse", {"append_bytes": 1 << 20}),
     ("followers", {"append_bytes": 1 << 20, "headers_mean": 407.1, "headers_p99": 893}),
     ("too-little-data", {"batches": 12, "to": 2048}),
+    ("unmeetable", {"to": 64, **budget(("p99", "cold-p99", "cores", "index"), 1.0), "budgets": Budgets(1.0, 2.0, 0.1, 0.0001, 10.0)}),
     ("bound-tiered", {"most_bytes": 52428.8}),
     ("bound-hdd", {"most_bytes": 16384}),
     ("faster", gained()),
