@@ -33,6 +33,7 @@ KEY = {
 HEADS = ("segment", "cause", "because", "open_for")
 STEP_HEADS = ("step", "what_happens", "counter", "offset_entries", "time_entries")
 OTHERS, NAME_CHARACTERS, MOST_ROWS = 2, 22, 400
+CHOICES = (state.WORKLOAD, *state.SETTING.values(), state.SPEED, state.BATCH_SIZE, state.STORY)
 PANEL = ("segment.bytes", "segment.ms", "segment.index.bytes", "index.interval.bytes")
 MORE = "segment.jitter.ms"
 CHANGED = ("workload", "throughput", "batches")
@@ -47,6 +48,7 @@ def main() -> None:
 @st.fragment
 def whole(place: Place, of: str) -> None:
     """All but the head: a slider redraws this, not the frame around it."""
+    short.stay(CHOICES, place.address)
     with st.container(gap=None, key="kv_rolls"):
         above = None
         if of == SIMULATED:

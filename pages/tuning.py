@@ -1,6 +1,7 @@
 """Tuning: what another interval would have cost this log."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -11,15 +12,17 @@ from kafkaviz.analyse.tuning_source import Source
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import tuning_curve
 from kafkaviz.figures.tuning_terms import between
-from kafkaviz.ui import parts, pick, state
+from kafkaviz.ui import parts, pick, short, state
 from kafkaviz.ui import rolls as settings_lab
 from kafkaviz.ui import tunings as lab
 from kafkaviz.ui.frame import frame
 from kafkaviz.ui.pick import Place
 from kafkaviz.ui.tables import csv_of, download, mode, table
 from kafkaviz.ui.tuning_sections import Shown, adopt, called, go_to, sections, verdict
+from kafkaviz.words import counted, say
 
 NAME_CHARACTERS = 20
+BUDGETS = (state.P99, state.COLD_P99, state.SHARE, state.FETCHES, state.CORES, state.STORAGE, state.READS_AS, state.TIERED, state.WORKLOAD)
 
 
 def main() -> None:
@@ -31,6 +34,7 @@ def main() -> None:
 @st.fragment
 def whole(place: Place) -> None:
     """All but the frame: a slider redraws this alone."""
+    short.stay(BUDGETS, place.address)
     with st.container(gap=None, key="kv_tuning"):
         choices = lab.scopes(place.broker, place.partition)
         label = scope(list(choices), place)
@@ -61,7 +65,7 @@ def page(place: Place, kind: str, name: str, label: str, choices: dict, of: lab.
     """All of it, of what was measured."""
     if not any(case.measured.parts.batches for case in source.cases):
         first_words(head, controls, choices, label, place)
-        with parts.empty("tuning", "No batch, no lookup", f"The log of {label} is empty: there is nothing to tune."):
+        with parts.empty("tuning", say("tuning.empty"), say("tuning.empty_below", name=lab.told(label))):
             pass
         return
     curves, side = st.columns((1, 0.4594), gap=20)
@@ -78,7 +82,7 @@ def page(place: Place, kind: str, name: str, label: str, choices: dict, of: lab.
         segmented(choices, label, place)
         shown = replace(shown, chosen=interval(shown))
         budget()
-        st.button("Today", icon=":material/replay:", key="kv_today", on_click=today_again, args=(shown.today.interval_bytes,))
+        st.button(say("tuning.today"), icon=":material/replay:", key="kv_today", on_click=today_again, args=(shown.today.interval_bytes,))
     with slot:
         verdict(shown)
     with curves, st.container(gap=16):
@@ -101,12 +105,12 @@ def scope(labels: list[str], place: Place) -> str:
 def segmented(choices: dict[str, tuple[str, str]], now: str, place: Place) -> None:
     """The choice; another one is another address."""
     shown = {parts.middle(one, NAME_CHARACTERS): one for one in choices}
-    short = next(name for name, one in shown.items() if one == now)
+    middle = next(name for name, one in shown.items() if one == now)
     with st.container(width="content", gap=4):
-        words = "A workload, written and measured" if choices[now][0] == "workload" else "Topic, measured from this directory"
+        words = say("tuning.of_workload" if choices[now][0] == "workload" else "tuning.of_directory")
         st.html(f'<div class="kv-lab">{words}</div>', width="content")
-        look = {"default": short, "required": True, "label_visibility": "collapsed", "key": f"kv_tune_of_{now}"}
-        label = shown.get(st.segmented_control("Tuned", list(shown), **look) or short, now)
+        look = {"default": middle, "required": True, "label_visibility": "collapsed", "key": f"kv_tune_of_{now}"}
+        label = shown.get(st.segmented_control(say("tuning.tuned"), list(shown), format_func=lab.told, **look) or middle, now)
     if label != now:
         kind, name = choices[label]
         go_to(place, name if kind == "partition" else place.address.get(state.TOPIC_PARTITION, ""), "" if kind == "partition" else label)
@@ -121,7 +125,7 @@ def asked_for(place: Place, kind: str, name: str) -> lab.Wanted | None:
         if name == lab.OWN:
             settings_lab.own(text)
     except KafkavizError as fault:
-        with parts.state("own", "error", "This is no workload yet", f"{fault}."):
+        with parts.state("own", "error", say("rolls.no_workload"), f"{fault}."):
             pass
         return None
     return lab.wanted_workload(name, text, release())
@@ -129,18 +133,22 @@ def asked_for(place: Place, kind: str, name: str) -> lab.Wanted | None:
 
 def release() -> str | None:
     """The release that is asked for."""
-    said = st.session_state.get(state.READS_AS) or st.query_params.get(state.READS_AS)
-    return said if said in lab.RELEASES[1:] else None
+    said = asked(state.READS_AS, lab.RELEASES, lab.AS_FOUND)
+    return None if said == lab.AS_FOUND else said
+
+
+def asked(key: str, names: Sequence[str], default: str) -> str:
+    """What a control says that is drawn further down, or the address."""
+    return short.adopt(key, {one: one for one in names}, default)
 
 
 def workload_choice() -> str:
     """Which workload, by its title, and the field for one's own."""
     names = [*lab.presets(), lab.OWN]
-    adopt(state.WORKLOAD, names)
     with st.container(key="kv_tune_workload", gap=8):
         with st.container(horizontal=True, vertical_alignment="center", gap=16):
-            look = {"bind": "query-params", "on_change": forget_considered, "label_visibility": "collapsed", "width": 320}
-            name = st.selectbox("Workload", names, key=state.WORKLOAD, **look) or names[0]
+            look = {"says": settings_lab.told, "on_change": forget_considered, "label_visibility": "collapsed", "width": 320}
+            name = short.choice(st.selectbox, say("rolls.workload"), names, names[0], state.WORKLOAD, **look)
             st.html(f'<span class="kv-sm kv-fnt">{parts.escape(lab.story(name))}</span>')
         if name == lab.OWN:
             own_text()
@@ -152,7 +160,7 @@ def own_text() -> None:
     if state.OWN_TUNED not in st.session_state:
         st.session_state[state.OWN_TUNED] = settings_lab.own_text(next(iter(settings_lab.workloads().values())))
     look = {"height": 220, "label_visibility": "collapsed", "on_change": forget_considered}
-    st.text_area("Your workload, as TOML", key=state.OWN_TUNED, **look)
+    st.text_area(say("rolls.own_toml"), key=state.OWN_TUNED, **look)
 
 
 def forget_considered() -> None:
@@ -173,9 +181,8 @@ def forget_of_another(key: str) -> None:
 def first_words(head, controls, choices: dict, label: str, place: Place) -> None:
     """Title and choice, where there is nothing to show yet."""
     with head:
-        parts.title(
-            "Tuning", f"What each interval would have cost on {label if choices[label][0] != 'broker' else 'the whole broker'}.", gap=0
-        )
+        of = say("tuning.whole_broker") if choices[label][0] == "broker" else lab.told(label)
+        parts.title(say("common.page_tuning"), say("tuning.lead_short", of=of), gap=0)
     with controls:
         segmented(choices, label, place)
 
@@ -190,33 +197,33 @@ def progress(reading: lab.Reading) -> None:
         st.rerun()
     done, total, now, seconds = reading.progress
     share = done / total if total else 0.0
-    told = f"{units.size(done)} of {units.size(total)} of .log measured" if total else "The workload is being written"
+    told = say("tuning.measured", done=units.size(done), total=units.size(total)) if total else say("tuning.being_written")
     with st.container(horizontal=True, key="kv_strip_tuning", vertical_alignment="center"):
         bar = f'<div class="kv-prog"><i style="width:{100 * share:.0f}%"></i></div>' if total else ""
         st.html(
             f'<div class="kv-work" role="status">{parts.icon("bolt", True)}<span>{told}</span>{bar}'
             f'<span class="kv-fnt">{parts.escape(speed(done, total, seconds) or now)}</span></div>'
         )
-        st.button("Cancel", type="tertiary", key="kv_tuning_cancel", on_click=reading.cancel)
+        st.button(say("tuning.cancel"), type="tertiary", key="kv_tuning_cancel", on_click=reading.cancel)
 
 
 def speed(done: int, total: int, seconds: float) -> str:
     """How fast, and how long still; nothing before the first .log is done."""
     if not done:
         return ""
-    return f"{units.rate(done / seconds)}, about {units.duration(1000 * math.ceil((total - done) * seconds / done))}"
+    left = units.duration(1000 * math.ceil((total - done) * seconds / done))
+    return say("tuning.speed", speed=units.rate(done / seconds), left=left)
 
 
 def cannot(reading: lab.Reading, place: Place) -> None:
     """Why there is nothing to show, and a way on."""
     if isinstance(reading.fault, lab.Stopped):
-        with parts.state("stopped", "info", "Measuring was cancelled", "Nothing was kept of what had been read."):
-            st.button("Measure again", key="kv_tuning_again", on_click=lab.readings().of, args=(reading.of,))
+        with parts.state("stopped", "info", say("tuning.stopped"), say("tuning.stopped_below")):
+            st.button(say("tuning.measure_again"), key="kv_tuning_again", on_click=lab.readings().of, args=(reading.of,))
         return
-    with parts.state("unread", "error", "This cannot be tuned", f"{reading.fault}."):
-        st.page_link(
-            "pages/health.py", label="Show what is wrong", icon=":material/ecg_heart:", query_params=state.address(place.directory)
-        )
+    with parts.state("unread", "error", say("tuning.cannot"), f"{reading.fault}."):
+        look = {"icon": ":material/ecg_heart:", "query_params": state.address(place.directory)}
+        st.page_link("pages/health.py", label=say("rolls.show_wrong"), **look)
 
 
 # ---- title and controls
@@ -225,18 +232,18 @@ def cannot(reading: lab.Reading, place: Place) -> None:
 def title(shown: Shown) -> None:
     """What is tuned, in figures."""
     with st.container(width="stretch"):
-        parts.title("Tuning", lead(shown), gap=0)
+        parts.title(say("common.page_tuning"), lead(shown), gap=0)
     here = shown.place.listed
     if here is None or shown.kind == "workload":
         return
     look = {"on_click": "ignore", "icon": ":material/download:", "key": "kv_tuning_report"}
     if lab.log_bytes(here) > lab.REPORTED_BYTES:
-        words = f"{units.size(lab.log_bytes(here))} of .log are too much for a page: kafkaviz report writes it"
-        st.download_button("Report", "", disabled=True, help=words, **look)
+        words = say("tuning.report_large", size=units.size(lab.log_bytes(here)))
+        st.download_button(say("tuning.report"), "", disabled=True, help=words, **look)
         return
     name = f"{here.broker.source.name.split('.tar')[0]}.html"
-    words = "One HTML file of the whole directory: inventory, findings, tuning with its curves. Opens without a network."
-    st.download_button("Report", lambda: lab.report(here), name, "text/html", help=words, **look)
+    words = say("tuning.report_help")
+    st.download_button(say("tuning.report"), lambda: lab.report(here), name, "text/html", help=words, **look)
 
 
 def lead(shown: Shown) -> str:
@@ -246,12 +253,12 @@ def lead(shown: Shown) -> str:
     of = called(shown)
     sizes = [one["size_bytes"] for one in measured.sizes if len(one)]
     least, most = min(int(one.min()) for one in sizes), max(int(one.max()) for one in sizes)
-    of_bytes = f"of {units.group(least)} B" if least == most else f"of {units.group(least)} to {units.group(most)} B"
-    many = f"{units.group(sums.segments)} segment{'' if sums.segments == 1 else 's'}"
-    return (
-        f"What each interval would have cost on {of}: {units.group(sums.batches)} batch{'' if sums.batches == 1 else 'es'} {of_bytes}, "
-        f"{units.size(sums.log_bytes)} of log in {many}."
-    )
+    low, high = units.group(least), f"{units.group(most)} B"
+    bytes_words = high if least == most else say("curves.between", low=low, high=high)
+    return say(
+        "tuning.lead", of=of, batches=counted("common.n_batches", sums.batches, n=units.group(sums.batches)), bytes=bytes_words,
+        log=units.size(sums.log_bytes), segments=counted("common.n_segments", sums.segments, n=units.group(sums.segments)),
+    )  # fmt: skip
 
 
 def interval(shown: Shown) -> int:
@@ -263,8 +270,8 @@ def interval(shown: Shown) -> int:
         above = st.empty()
         look = {"bind": "query-params", "label_visibility": "collapsed"}
         chosen = int(st.select_slider(SETTING, options, value=default, key=state.CONSIDERED, **look) or default)
-        is_today = ", today" if chosen == shown.today.interval_bytes else ""
-        words = f'{SETTING} &nbsp;<b style="color:var(--kv-ink)">{units.group(chosen)}</b>{is_today}'
+        value = f'<b style="color:var(--kv-ink)">{units.group(chosen)}</b>'
+        words = f"{SETTING} &nbsp;{say('tuning.is_today', value=value) if chosen == shown.today.interval_bytes else value}"
         above.html(f'<div class="kv-lab">{words}</div>')
     return chosen
 
@@ -276,41 +283,37 @@ def today_again(interval_bytes: int) -> None:
 
 def budget() -> None:
     """What the p99 of a lookup may take."""
-    names = list(lab.P99_US)
-    adopt(state.P99, names)
     with st.container(width=124, gap=4):
-        st.html('<div class="kv-lab">p99 lookup may take</div>')
-        look = {"bind": "query-params", "label_visibility": "collapsed"}
-        st.selectbox("p99 lookup may take", names, index=names.index(lab.DEFAULT_P99), key=state.P99, **look)
+        st.html(f'<div class="kv-lab">{say("tuning.p99_may_take")}</div>')
+        look = {"says": lab.told, "label_visibility": "collapsed"}
+        short.choice(st.selectbox, say("tuning.p99_may_take"), lab.P99_US, lab.DEFAULT_P99, state.P99, **look)
 
 
 def more(source: Source) -> tuple[Budgets, str, bool]:
     """The budgets that are seldom given, where cold reads go, and how the log is read."""
-    with st.expander("More budgets, storage, release"):
-        cold = one_of("p99 with nothing in memory", state.COLD_P99, lab.COLD_P99_US)
-        share = one_of("Indexes may take, of the log", state.SHARE, lab.SHARE)
-        fetches = one_of("Fetches a second that find data", state.FETCHES, lab.FETCHES)
-        cores = one_of("Cores for lookups", state.CORES, lab.CORES, is_free=fetches is not None)
+    with st.expander(say("tuning.more")):
+        cold = one_of("tuning.cold_p99", state.COLD_P99, lab.COLD_P99_US)
+        share = one_of("tuning.index_share", state.SHARE, lab.SHARE)
+        fetches = one_of("tuning.fetches", state.FETCHES, lab.FETCHES)
+        cores = one_of("compare.cores", state.CORES, lab.CORES, is_free=fetches is not None)
         storages = lab.storages()
-        storage = one_of("Cold reads go to", state.STORAGE, dict(zip(storages, storages, strict=True)))
+        storage = one_of("tuning.cold_reads", state.STORAGE, dict(zip(storages, storages, strict=True)))
         releases = dict(zip(lab.RELEASES, lab.RELEASES, strict=True))
-        one_of("As Kafka", state.READS_AS, releases, about=f"Now {source.version}: {source.because}.")
-        tiered = one_of("Remote storage", state.TIERED, {"as the topic says": False, "tiered": True})
-        st.html('<p class="kv-sm kv-fnt">A budget is met where the high end of a range meets it.</p>')
+        one_of("tuning.as_kafka", state.READS_AS, releases, about=say("tuning.as_kafka_now", version=source.version, why=source.because))
+        tiered = one_of("tuning.remote_storage", state.TIERED, lab.TIERED)
+        st.html(f'<p class="kv-sm kv-fnt">{say("tuning.budget_met")}</p>')
     return Budgets(None, cold, cores if fetches else None, share, fetches), storage, tiered
 
 
 def one_of(label: str, key: str, choices: dict, is_free: bool = True, about: str | None = None):
-    """A selectbox over names; what the name stands for."""
-    adopt(key, list(choices))
-    name = st.selectbox(label, list(choices), key=key, bind="query-params", disabled=not is_free, help=about)
-    return choices[name if name in choices else next(iter(choices))]
+    """A selectbox over names, the first of which goes without saying; what the name stands for. label: a key of the catalogue."""
+    names = list(choices)
+    return choices[short.choice(st.selectbox, say(label), names, names[0], key, says=lab.told, disabled=not is_free, help=about)]
 
 
 def budgets_now(rest: Budgets) -> Budgets:
     """With the budget of the p99, whose control is drawn above and read before."""
-    said = st.session_state.get(state.P99) or st.query_params.get(state.P99)
-    return replace(rest, p99_us=lab.P99_US.get(said, lab.P99_US[lab.DEFAULT_P99]))
+    return replace(rest, p99_us=lab.P99_US[asked(state.P99, list(lab.P99_US), lab.DEFAULT_P99)])
 
 
 # ---- the curves
@@ -318,16 +321,19 @@ def budgets_now(rest: Budgets) -> Budgets:
 
 def both_curves(shown: Shown) -> None:
     """Headers and bytes over the interval; a click on a point considers it."""
-    view = lab.viewed(("curve", *shown.asked), lambda: curve_view(shown))
+    view, below = lab.viewed(("curve", *shown.asked), lambda: curve_view(shown)), tuning_curve.below()
     with st.container(key="kv_fig_headers", gap=0):
-        parts.figure_head(view.titles[0], tuning_curve.below()[0])
+        parts.figure_head(view.titles[0], below[0])
         chosen_in(lab.drawn(("headers", *shown.asked), mode(), tuning_curve.headers_figure, view), "kv_headers", view.titles[0])
     with st.container(key="kv_fig_bytes", gap=0):
-        parts.figure_head(view.titles[1], tuning_curve.below()[1])
+        parts.figure_head(view.titles[1], below[1])
         chosen_in(lab.drawn(("bytes", *shown.asked), mode(), tuning_curve.bytes_figure, view), "kv_bytes_curve", view.titles[1])
     rows = tuning_curve.rows(shown.answer.every)
-    with st.expander("Every interval as a table"):
-        heads = ("Interval", "Entries", "Both indexes", "Headers, mean", "p50", "p99", "max", "Warm p99, modelled")
+    with st.expander(say("tuning.every_interval")):
+        heads = (
+            say("tuning.head_interval"), say("tuning.head_entries"), say("compare.both_indexes"), say("tuning.head_headers_mean"),
+            "p50", "p99", "max", say("tuning.head_warm_p99"),
+        )  # fmt: skip
         cells = [
             (
                 units.group(row[0]),
@@ -342,7 +348,7 @@ def both_curves(shown: Shown) -> None:
         marked = next(place for place, row in enumerate(rows) if row[0] == shown.today.interval_bytes)
         with st.container(key="kv_tune_table"):
             table(heads, cells, "rrrrrrrr", marked)
-        download("Download every interval as CSV", lambda: csv_of(tuning_curve.COLUMNS, rows), "sweep.csv", "kv_sweep_csv")
+        download(say("tuning.every_interval_csv"), lambda: csv_of(tuning_curve.COLUMNS, rows), "sweep.csv", "kv_sweep_csv")
 
 
 def curve_view(shown: Shown) -> tuning_curve.TuningCurveView:
@@ -355,7 +361,7 @@ def curve_view(shown: Shown) -> tuning_curve.TuningCurveView:
 
 def chosen_in(figure, key: str, alt: str) -> None:
     """A figure whose points can be chosen."""
-    look = {"theme": None, "config": {"displayModeBar": False}, "key": key, "alt": f"{alt}. Over index.interval.bytes, 64 B to 4 MiB."}
+    look = {"theme": None, "config": {"displayModeBar": False}, "key": key, "alt": say("tuning.curve_alt", title=alt)}
     st.plotly_chart(figure, on_select=lambda: considered_in(key), selection_mode="points", **look)
 
 

@@ -16,6 +16,11 @@ def both(parts: Iterable[str]) -> str:
     return _joined("common.and", parts)
 
 
+def sentences(parts: Iterable[str]) -> str:
+    """One after the other, those that are empty left out."""
+    return _joined("common.then", filter(None, parts))
+
+
 def _joined(key: str, parts: Iterable[str]) -> str:
     found = list(parts)
     return reduce(lambda first, next: say(key, first=first, next=next), found[1:], found[0]) if found else ""

@@ -51,6 +51,21 @@ def choice(
     return tell(key, own, default)
 
 
+def stay(names: Iterable[str], place: Mapping[str, str]) -> None:
+    """Keeps choices where their reader went on to another place, whose address does not name them: they go into it again.
+
+    place: the address of what is looked at; before the controls are drawn.
+    """
+    names = list(names)
+    last, here = st.session_state.get(_told(names[0] + "_at")), dict(place)
+    st.session_state[_told(names[0] + "_at")] = here
+    if last in (None, here):
+        return
+    for name in names:
+        if name not in st.query_params and st.session_state.get(name):
+            st.query_params[name] = st.session_state[name]
+
+
 def _chosen(name: str, labels: Mapping[str, str]) -> str:
     return next(word for word, label in labels.items() if label == st.session_state[name])
 

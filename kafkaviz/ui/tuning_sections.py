@@ -12,17 +12,23 @@ from kafkaviz.analyse.cost_model import JVM_MAPS, MAX_MAP_COUNT, Costs
 from kafkaviz.analyse.tuning import SETTING, At, Budgets, Recommendation
 from kafkaviz.analyse.tuning_source import Case, Source
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures import before_after, limit_map, tornado, tuning_verdict
+from kafkaviz.figures import before_after, limit_map, tornado, tuning_reasons, tuning_verdict
+from kafkaviz.figures.listed import sentences
 from kafkaviz.figures.tuning_terms import change, micros
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.ui import parts, pick, state
+from kafkaviz.ui import parts, state
 from kafkaviz.ui import rolls as settings_lab
 from kafkaviz.ui import tunings as lab
 from kafkaviz.ui.pick import Place
 from kafkaviz.ui.tables import chart, csv_of, download, mode, table
+from kafkaviz.words import counted, say
 
 MOST_TOPICS = 400
 HALF = (1, 1)
+TOPIC_HEADS = ("topic", "log", "batch_mean", "interval", "index_share", "headers_mean", "p99_warm", "answer")
+TOPIC_COLUMNS = (
+    "topic", "log_bytes", "batch_bytes_mean", "interval_bytes", "index_bytes", "headers_mean", "headers_p99", "answer", "value",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -116,11 +122,15 @@ def sections(shown: Shown) -> None:
 def verdict(shown: Shown) -> None:
     """One line, its reason, and below it what is sure and what is modelled."""
     found = verdict_view(shown)
-    boxes = "".join(f'<div class="f"><b>{parts.escape(word)}:</b> {parts.escape(text)}</div>' for word, text in found.boxes)
+    boxes = "".join(
+        f'<div class="f"><b>{say("tuning.box_head", word=parts.escape(word))}</b> {parts.escape(text)}</div>' for word, text in found.boxes
+    )
     st.html(
-        f'<div class="kv-verdict" role="status"><div class="v"><div class="kv-lab">Recommendation</div>'
+        f'<div class="kv-verdict" role="status"><div class="v"><div class="kv-lab">{say("tuning.recommendation")}</div>'
         f'<h2 class="w">{parts.severity(found.mark)}{parts.escape(found.headline)}</h2><p>{parts.escape(found.why)}</p></div>{boxes}</div>'
     )
+    with st.expander(say("tuning.every_reason")):
+        st.html("".join(f'<p class="kv-sm kv-reason">{parts.escape(one)}</p>' for one in tuning_reasons.every(shown.answer.whole)))
 
 
 def verdict_view(shown: Shown) -> tuning_verdict.VerdictView:
@@ -145,26 +155,28 @@ def compared(shown: Shown) -> None:
     now, other = shown.today, shown.considered
     is_same = now is other or now.interval_bytes == other.interval_bytes
     names = [units.size(one.interval_bytes) for one in (now, other)]
-    parts.heading("Today, batch by batch" if is_same else f"{names[0]} against {names[1]}")
+    parts.heading(say("tuning.today_alone") if is_same else say("tuning.against", today=names[0], other=names[1]))
     st.space(10)
     rows = compared_rows(shown)
-    heads = (f"For {called(shown)}", *names, "Change", "How it is known")
+    heads = (say("tuning.for", of=called(shown)), *names, say("rolls.change"), say("tuning.how_known"))
     before_after_table(heads, rows)
     with st.container(horizontal=True, gap=12):
         download(
-            "Download as CSV", lambda: csv_of(("what", *names, "change", "kind", "known"), map(astuple, rows)), "before-after.csv",
+            say("tuning.csv"), lambda: csv_of(("what", *names, "change", "kind", "known"), map(astuple, rows)), "before-after.csv",
             "kv_compared_csv",
         )  # fmt: skip
         whole = lambda: lab.tuned_object(shown.source, shown.answer, shown.budgets, shown.costs, shown.is_tiered)  # noqa: E731 - when asked for
         name = f"tuning-{shown.label.replace(' ', '-')}.json"
         look = {"on_click": "ignore", "type": "tertiary", "icon": ":material/download:", "key": "kv_tuning_json"}
-        st.download_button("Download all as JSON", whole, name, "application/json", **look)
+        st.download_button(say("tuning.json"), whole, name, "application/json", **look)
     commands(shown, {} if is_same else {SETTING: other.interval_bytes}, verdict_view(shown).command_lead)
 
 
 def called(shown: Shown) -> str:
     """What is tuned, in a sentence."""
-    return {"broker": "the whole broker", "workload": f"the workload “{shown.name}”"}.get(shown.kind, units.legible(shown.label))
+    if shown.kind == "workload":
+        return say("tuning.the_workload", name=settings_lab.told(shown.name))
+    return say("tuning.whole_broker") if shown.kind == "broker" else lab.told(units.legible(shown.label))
 
 
 def compared_rows(shown: Shown) -> list[before_after.Row]:
@@ -192,14 +204,13 @@ def commands(shown: Shown, changed: dict[str, int], words: str, name: str = "int
     topic = None if shown.kind == "broker" else shown.case.today.topic
     with st.container(key=f"kv_tune_cmd_{name}", gap=8):
         if not changed:
-            lines = f"nothing to run: {shown.today.interval_bytes} is what is set"
+            lines = say("tuning.nothing_to_run", interval=shown.today.interval_bytes)
         else:
             st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2)">{parts.escape(words)}</p>')
             lines = "\n".join(tuning_words.alter_line(name, value, topic) for name, value in changed.items())
         st.code(lines.replace(tuning_words.BOOTSTRAP, "<broker>:9092"), language=None, wrap_lines=True)
-        reach = "Changes reach segments created from then on; an open segment keeps the interval it was opened with."
-        others = [tuning_words.reach_words(name) for name in changed if name not in tuning_words.NEW_SEGMENTS]
-        st.html(f'<p class="kv-sm kv-fnt">{parts.escape(" ".join([reach, *(f"{one[0].upper()}{one[1:]}." for one in others)]))}</p>')
+        at_once = [say("tuning.at_once", name=one) for one in changed if one not in tuning_words.NEW_SEGMENTS]
+        st.html(f'<p class="kv-sm kv-fnt">{parts.escape(sentences([say("tuning.reach"), *at_once]))}</p>')
 
 
 # ---- a broker, topic by topic
@@ -209,41 +220,26 @@ def topics(shown: Shown) -> None:
     """Every topic with its own answer, the densest index first; a click opens it."""
     each, cases = shown.answer.each, sorted(shown.source.cases, key=lambda one: -one.index_share)
     changing = sum(one is not None and one.verdict == tuning.Verdict.CHANGE for one in each.values())
-    aside = "none would gain by another interval" if not changing else f"{changing} of {len(cases)} would gain by an interval of their own"
-    parts.heading("Topic by topic, the densest index first", aside)
+    aside = say("tuning.some_gain", n=changing, count=len(cases)) if changing else say("tuning.none_gains")
+    parts.heading(say("tuning.topics"), aside)
     st.space(10)
-    head = "".join(
-        f"<th{' class=r' if 0 < place < 7 else ''}>{one}</th>"
-        for place, one in enumerate(
-            ("Topic", "Log", "Batch, mean", "Interval", "Index, of the log", "Headers, mean", "p99 warm, modelled", "Answer")
-        )
-    )
+    head = "".join(f"<th{' class=r' if 0 < place < 7 else ''}>{say(f'tuning.head_{one}')}</th>" for place, one in enumerate(TOPIC_HEADS))
     with st.container(key="kv_topics"):
         parts.table(head, (topic_row(shown, one, each.get(one.name)) for one in cases[:MOST_TOPICS]))
     if len(cases) > MOST_TOPICS:
-        st.html(f'<p class="kv-sm kv-fnt">{units.group(len(cases) - MOST_TOPICS)} more, in the CSV</p>')
+        st.html(f'<p class="kv-sm kv-fnt">{say("rolls.more_in_csv", n=units.group(len(cases) - MOST_TOPICS))}</p>')
     st.space(12)
     with st.container(horizontal=True, vertical_alignment="center", gap=16, key="kv_topics_foot"):
         names = {first_partition(shown.place, one.name): one.name for one in cases}
         names.pop("", None)
-        look = {"label_visibility": "collapsed", "index": None, "placeholder": "Open a topic", "width": 260, "key": "kv_topic_open"}
-        chosen = st.selectbox("Open a topic", list(names), format_func=lambda one: names.get(one, one), **look)
+        words = say("tuning.open_topic")
+        look = {"label_visibility": "collapsed", "index": None, "placeholder": words, "width": 260, "key": "kv_topic_open"}
+        chosen = st.selectbox(words, list(names), format_func=lambda one: names.get(one, one), **look)
         if chosen:
             go_to(shown.place, chosen)
-        heads = (
-            "topic",
-            "log_bytes",
-            "batch_bytes_mean",
-            "interval_bytes",
-            "index_bytes",
-            "headers_mean",
-            "headers_p99",
-            "answer",
-            "value",
-        )
-        download("Download every topic as CSV", lambda: csv_of(heads, map(topic_values(each), cases)), "topics.csv", "kv_topics_csv")
+        download(say("tuning.topics_csv"), lambda: csv_of(TOPIC_COLUMNS, map(topic_values(each), cases)), "topics.csv", "kv_topics_csv")
         if shown.source.metadata_left_out:
-            st.html('<span class="kv-sm kv-fnt">__cluster_metadata is left as it is: its small batches need their index.</span>')
+            st.html(f'<span class="kv-sm kv-fnt">{say("tuning.metadata_left")}</span>')
     left_out(shown)
 
 
@@ -251,9 +247,9 @@ def topic_row(shown: Shown, case: Case, one: Recommendation | None) -> str:
     """A topic, as a row; its name opens it."""
     name = parts.escape(units.legible(case.name))
     if one is None:
-        return f'<tr><td>{name}</td><td class="r">0 B</td>{"<td class=r>–</td>" * 5}<td class="kv-fnt">no batch</td></tr>'
+        return f'<tr><td>{name}</td><td class="r">0 B</td>{"<td class=r>–</td>" * 5}<td class="kv-fnt">{say("tuning.no_batch")}</td></tr>'
     row, keeps = one.today.row, one.verdict == tuning.Verdict.KEEP
-    said = "keep" if keeps else f"<b>{units.group(one.value)}</b>"
+    said = say("curves.keep") if keeps else f"<b>{units.group(one.value)}</b>"
     return (
         f'<tr><td>{name}</td><td class="r">{units.size(case.measured.log_bytes)}</td>'
         f'<td class="r">{units.size(case.measured.batch_bytes)}</td>'
@@ -282,7 +278,7 @@ def topic_values(each: dict) -> Callable[[Case], tuple]:
 def first_partition(place: Place, topic: str) -> str:
     """A topic's partition with the longest log."""
     own = [one for one in place.broker.partitions if one.topic == topic and one.state == "current"]
-    return max(own, key=pick.log_bytes).directory if own else ""
+    return max(own, key=lambda one: one.log_bytes).directory if own else ""
 
 
 def left_out(shown: Shown) -> None:
@@ -290,7 +286,7 @@ def left_out(shown: Shown) -> None:
     problems = shown.source.problems
     if problems:
         why = "; ".join(f"{one.path.name}: {one.what}" for one in problems[:3])
-        with parts.state("left_out", "warning", f"{len(problems)} could not be read and is left out", f"{why}."):
+        with parts.state("left_out", "warning", say("tuning.left_out", n=len(problems)), f"{why}."):
             pass
 
 
@@ -306,13 +302,12 @@ def limits_figure(shown: Shown) -> None:
         parts.figure_head(view.title, limit_map.below())
         chart(lab.drawn(asked, mode(), limit_map.figure, view), "kv_limit_map", f"{view.title}. {limit_map.below()}")
     st.space(12)
-    with st.expander("As a table, and the index that is safe"):
+    with st.expander(say("rolls.curves_table")):
         st.html(f'<p class="kv-sm">{parts.escape(limit_map.words(view, shown.case.measured, shown.config))}</p>')
         rows = limit_map.rows(view)
-        table(
-            ("Interval", "Safe segment.index.bytes", "First with today’s"), [(units.group(a), units.group(b), c) for a, b, c in rows], "rrl"
-        )
-        download("Download as CSV", lambda: csv_of(limit_map.COLUMNS, rows), "limits.csv", "kv_limits_csv")
+        heads = [say(f"tuning.head_{one}") for one in ("interval", "safe", "first_today")]
+        table(heads, [(units.group(a), units.group(b), c) for a, b, c in rows], "rrl")
+        download(say("tuning.csv"), lambda: csv_of(limit_map.COLUMNS, rows), "limits.csv", "kv_limits_csv")
 
 
 def assumptions_figure(shown: Shown) -> None:
@@ -325,9 +320,10 @@ def assumptions_figure(shown: Shown) -> None:
         parts.figure_head(view.title, tornado.below())
         chart(lab.drawn(asked, mode(), tornado.figure, view), "kv_tornado", f"{view.title}. {tornado.below()}")
     st.space(12)
-    with st.expander("As a table"):
-        table(tornado.columns(), tornado.rows(view), "lrrrrll")
-        download("Download as CSV", lambda: csv_of(tornado.columns(), tornado.rows(view)), "assumptions.csv", "kv_tornado_csv")
+    with st.expander(say("tuning.as_table")):
+        heads, rows = tornado.columns(), tornado.rows(view)
+        table(heads, rows, "lrrrrll")
+        download(say("tuning.csv"), lambda: csv_of(heads, rows), "assumptions.csv", "kv_tornado_csv")
 
 
 # ---- the log once more
@@ -350,8 +346,7 @@ def choices_of(shown: Shown, name: str) -> list[int]:
 
 def once_more(shown: Shown) -> None:
     """Every batch appended anew under other settings: segments, rolls by cause, bytes, maps."""
-    words = "its batches appended anew, by the writer’s rules"
-    parts.heading("The log once more, with other settings", "" if shown.case.logs is None else words)
+    parts.heading(say("tuning.once_more"), "" if shown.case.logs is None else say("tuning.once_more_how"))
     st.space(10)
     if shown.case.logs is None:
         footprint(shown)
@@ -365,16 +360,17 @@ def once_more(shown: Shown) -> None:
     if shown.case.measured.log_bytes > lab.AT_ONCE_BYTES and not asked_to_replay(shown):
         return
     try:
-        with st.spinner("Every batch is appended anew"):
+        with st.spinner(say("tuning.appending")):
             pair = lab.replayed(shown.key, shown.config, other, shown.source)
     except KafkavizError as fault:
-        with parts.state("refused", "error", "This log cannot be written so", f"{fault}."):
+        with parts.state("refused", "error", say("tuning.cannot_write"), f"{fault}."):
             pass
         return
     rows = before_after.replayed_rows(*pair)
-    before_after_table(("Written once more", "As it is set", "As considered", "Change", "How it is known"), rows)
+    heads = [say(f"tuning.head_{one}") for one in ("written", "as_set", "as_considered")]
+    before_after_table((*heads, say("rolls.change"), say("tuning.how_known")), rows)
     download(
-        "Download as CSV", lambda: csv_of(("what", "as_set", "considered", "change", "kind", "known"), map(astuple, rows)), "replayed.csv",
+        say("tuning.csv"), lambda: csv_of(("what", "as_set", "considered", "change", "kind", "known"), map(astuple, rows)), "replayed.csv",
         "kv_replayed_csv",
     )  # fmt: skip
     footprint(shown)
@@ -382,7 +378,7 @@ def once_more(shown: Shown) -> None:
         name: getattr(other, name.replace(".", "_")) for name in state.IF if getattr(other, name.replace(".", "_")) != asked_of(shown, name)
     }
     if moved:
-        commands(shown, moved, "To set those too:", "others")
+        commands(shown, moved, say("tuning.to_set_those"), "others")
 
 
 def asked_of(shown: Shown, name: str) -> int:
@@ -392,8 +388,8 @@ def asked_of(shown: Shown, name: str) -> int:
 
 def asked_to_replay(shown: Shown) -> bool:
     """A large log waits for its button."""
-    words = f"{units.size(shown.case.measured.log_bytes)} of .log"
-    return st.button(f"Write {words} once more", icon=":material/replay:", key="kv_replay")
+    words = say("tuning.write_once_more", size=units.size(shown.case.measured.log_bytes))
+    return st.button(words, icon=":material/replay:", key="kv_replay")
 
 
 def setting(shown: Shown, name: str) -> None:
@@ -405,22 +401,18 @@ def setting(shown: Shown, name: str) -> None:
     look = {"bind": "query-params", "label_visibility": "collapsed"}
     chosen = st.select_slider(name, names, value=own, key=state.IF[name], **look) or own
     above.html(f'<div class="kv-lab kv-two"><span>{parts.escape(name)}</span><b>{parts.escape(chosen)}</b></div>')
-    source = "inferred from the rolls" if name in shown.case.today.inferred else "as it is set"
-    st.html(f'<div class="kv-fnt" style="font-size:12px">{parts.escape(f"now {own}, {source}")}</div>')
+    words = say("tuning.now_inferred" if name in shown.case.today.inferred else "tuning.now_set", value=own)
+    st.html(f'<div class="kv-fnt" style="font-size:12px">{parts.escape(words)}</div>')
 
 
 def footprint(shown: Shown) -> None:
     """Files, maps and memory of the log's segments with the indexes of the considered interval."""
     today = replace(shown.case.today, config=considered_config(shown))
     found = tuning.footprint_at(shown.case.measured, today, shown.chosen)
-    of = f"{units.group(found['segments'])} segment{'' if found['segments'] == 1 else 's'}"
-    words = (
-        f"As they lie there, {of} are {units.group(found['files'])} files, and {units.group(found['maps'])} memory maps once every index "
-        f"is loaded: {units.group(found['maps_left'])} are left of {units.group(MAX_MAP_COUNT)} (vm.max_map_count) beside some "
-        f"{units.group(JVM_MAPS)} of Java’s own. "
-        f"The active segments’ indexes look {units.size(found['preallocated_bytes'])} long and are sparse; readers at the end keep "
-        f"{units.size(found['resident_bytes'])} of index in memory."
-    )
+    told = {name: units.group(found[name]) for name in ("files", "maps", "maps_left")}
+    told |= {name: units.size(found[f"{name}_bytes"]) for name in ("preallocated", "resident")}
+    of = counted("common.n_segments", found["segments"], n=units.group(found["segments"]))
+    words = say("tuning.footprint", segments=of, most=units.group(MAX_MAP_COUNT), own=units.group(JVM_MAPS), **told)
     st.html(f'<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">{parts.escape(words)}</p>')
 
 
@@ -438,50 +430,42 @@ def others(shown: Shown) -> None:
 
 def by_append(shown: Shown) -> None:
     """One entry an append, as followers and the cleaner wrote until KAFKA-806."""
-    parts.heading("Who wrote the index", f"at {units.size(shown.today.interval_bytes)}, counted")
+    parts.heading(say("tuning.writers"), say("tuning.writers_at", interval=units.size(shown.today.interval_bytes)))
     st.space(8)
     rows = [
-        (one.name, units.group(one.entries), f"{one.headers_mean:.1f}", units.group(one.headers_p99),
+        (say(f"tuning.writer_{one.name}"), units.group(one.entries), f"{one.headers_mean:.1f}", units.group(one.headers_p99),
          f"≈ {micros(shown.costs.warm_us(one.headers_p99).typical)}")
         for one in lab.writers(shown.key, shown.today.interval_bytes, shown.case.measured.sizes)
     ]  # fmt: skip
-    heads = ("Writer", "Entries", "Headers, mean", "p99", "p99 warm, modelled")
+    heads = (say("tuning.head_writer"), say("tuning.head_entries"), say("tuning.head_headers_mean"), "p99", say("tuning.head_p99_warm"))
     table(heads, rows, "wrrrr", 1 if shown.case.today.is_coarse else 0)
-    words = (
-        "Leaders index each batch, and from 3.9.1 and 4.0.1 on every writer does. Up to 3.9.0 and in 4.0.0 an append got one entry at "
-        "most, so that a follower’s index was as coarse as its fetches (KAFKA-806)."
-    )
-    if shown.case.today.is_coarse:
-        words = "The entries here stand for whole appends: no interval changes that, a later release does."
+    words = say("tuning.writers_coarse" if shown.case.today.is_coarse else "tuning.writers_below")
     st.html(f'<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">{words}</p>')
-    download("Download as CSV", lambda: csv_of(heads, rows), "writers.csv", "kv_writers_csv")
+    download(say("tuning.csv"), lambda: csv_of(heads, rows), "writers.csv", "kv_writers_csv")
 
 
 def remote(shown: Shown) -> None:
     """A remote read carries what it skips."""
-    parts.heading("With tiered storage", "" if shown.case.today.is_tiered else "if the topic had it")
+    parts.heading(say("tuning.tiered"), "" if shown.case.today.is_tiered else say("tuning.tiered_if"))
     st.space(8)
     now, other = shown.today, shown.considered
     today = shown.case.today
     found = tuning.tiered(now, other, shown.case.measured, today)
     names = [units.size(one.interval_bytes) for one in (now, other)]
     rows = [
-        ("Bytes a remote read skips, mean", *(units.size(float(one.row["skipped_bytes_mean"])) for one in (now, other)),
+        (say("tuning.remote_skips"), *(units.size(float(one.row["skipped_bytes_mean"])) for one in (now, other)),
          change(float(now.row["skipped_bytes_mean"]), float(other.row["skipped_bytes_mean"]))),
-        ("That is, of a fetch of 1 MiB", *(f"{100 * found[f'carried_share_{one}']:.2f} %" for one in ("now", "other")), ""),
-        ("Segments whose indexes the 1 GiB cache holds", *(many(found[f"cached_segments_{one}"]) for one in ("now", "other")),
+        (say("tuning.remote_share"), *(f"{100 * found[f'carried_share_{one}']:.2f} %" for one in ("now", "other")), ""),
+        (say("tuning.remote_cached"), *(many(found[f"cached_segments_{one}"]) for one in ("now", "other")),
          change(found["cached_segments_now"], found["cached_segments_other"])),
     ]  # fmt: skip
-    table(("", *names, "Change"), rows, "wrrr")
-    words = (
-        "A remote read opens a stream at the entry’s position and carries whole batches until it has the target, so that here skipped "
-        f"bytes are transferred. An interval up to {units.size(int(tuning.TIERED_SHARE * today.fetch_bytes))} carries 5 % of a fetch at "
-        "most."
-    )
+    heads = ("", *names, say("rolls.change"))
+    table(heads, rows, "wrrr")
+    words = say("tuning.remote_below", interval=units.size(int(tuning.TIERED_SHARE * today.fetch_bytes)))
     st.html(f'<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">{words}</p>')
-    download("Download as CSV", lambda: csv_of(("what", *names, "change"), rows), "tiered.csv", "kv_tiered_csv")
+    download(say("tuning.csv"), lambda: csv_of(("what", *heads[1:]), rows), "tiered.csv", "kv_tiered_csv")
 
 
 def many(count: float) -> str:
     """How many, and that all fit where there is no end."""
-    return "all" if math.isinf(count) else units.group(round(count))
+    return say("tuning.all") if math.isinf(count) else units.group(round(count))

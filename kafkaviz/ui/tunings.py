@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
+from kafkaviz import words
 from kafkaviz.analyse import calibration, cost_model, sweep, tuning, tuning_object, tuning_source, what_if
 from kafkaviz.analyse.cost_model import Costs
 from kafkaviz.analyse.tuning import Assumption, At, Budgets, Recommendation
@@ -23,18 +24,20 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.sending import workload
-from kafkaviz.ui import cache, state
+from kafkaviz.ui import cache, rolls, state
 from kafkaviz.ui.cache import Listed
 from kafkaviz.units import legible
+from kafkaviz.words import say
 
 KEPT = 24
 READINGS = 12  # that are kept, the newest
 PATIENCE_S = 2.5  # that a page waits for a reading before it shows how far it is
 AT_ONCE_BYTES = 256 << 20  # of .log that is written once more without being asked for
 REPORTED_BYTES = 1 << 30  # of .log, in a report that a page makes
-BROKER, WORKLOAD = state.WHOLE_BROKER, "Workload"
-OWN = "Your own"
-ANY, AS_FOUND, CALIBRATED = "any", "as the directory tells", "calibrated"
+BROKER, WORKLOAD, ALL_OF = state.WHOLE_BROKER, "Workload", "all of "  # as values of state.TUNING_OF
+OWN = rolls.OWN
+ANY, AS_FOUND, CALIBRATED, UNCOUNTED = "any", "as the directory tells", "calibrated", "not counted"
+WARM = " warm"
 P99_US = {
     "10 µs warm": 10.0,
     "25 µs warm": 25.0,
@@ -45,11 +48,16 @@ P99_US = {
     ANY: None,
 }
 COLD_P99_US = {ANY: None, "0.5 ms": 500.0, "1 ms": 1000.0, "5 ms": 5000.0, "20 ms": 20_000.0, "100 ms": 100_000.0}
-FETCHES = {"not counted": None, "100": 100.0, "1 000": 1000.0, "10 000": 10_000.0, "100 000": 100_000.0}
+FETCHES = {UNCOUNTED: None, "100": 100.0, "1 000": 1000.0, "10 000": 10_000.0, "100 000": 100_000.0}
 CORES = {ANY: None, "0.05": 0.05, "0.1": 0.1, "0.5": 0.5, "1": 1.0, "4": 4.0}
 SHARE = {ANY: None, "0.05 %": 0.0005, "0.1 %": 0.001, "0.5 %": 0.005, "1 %": 0.01, "5 %": 0.05}
 RELEASES = (AS_FOUND, "4.3.1", "4.1.0", "4.0.2", "3.9.0", "2.8.2")
 DEFAULT_P99 = "50 µs warm"
+TIERED = {"as the topic says": False, "tiered": True}
+TOLD = {  # names of options that are words; times, shares and numbers are the same in every language
+    ANY: "any", AS_FOUND: "as_found", CALIBRATED: "calibrated", UNCOUNTED: "uncounted", "as the topic says": "as_topic", "tiered": "tiered",
+    BROKER: "broker", WORKLOAD: "workload",
+}  # fmt: skip
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 SETTINGS = {  # to replay with: the values that a slider offers
     "segment.bytes": (MIB, 4 * MIB, 16 * MIB, 64 * MIB, 256 * MIB, GIB, 2**31 - 1),
@@ -88,10 +96,19 @@ def scopes(broker: Broker | None, own: Partition | None, others: int = 2) -> dic
         shown = sorted([own, *near[: others - several]], key=_log_bytes, reverse=True)
         found |= {legible(one.directory): ("partition", one.directory) for one in shown}
         if several:
-            found[f"all of {legible(own.topic)}"] = ("topic", own.topic)
+            found[f"{ALL_OF}{legible(own.topic)}"] = ("topic", own.topic)
     if broker and broker.partitions:
         found[BROKER] = ("broker", "")
     return found | {WORKLOAD: ("workload", "")}
+
+
+def told(option: str) -> str:
+    """The name of an option in the reader's language."""
+    if option in TOLD:
+        return say(f"tuning.option_{TOLD[option]}")
+    if option.startswith(ALL_OF):
+        return say("tuning.option_all_of", topic=option.removeprefix(ALL_OF))
+    return say("tuning.option_warm", us=option.removesuffix(WARM)) if option.endswith(WARM) else option
 
 
 def _rivals(broker: Broker, own: Partition) -> list[Partition]:
@@ -132,9 +149,7 @@ def presets() -> dict[str, str]:
 
 def story(name: str) -> str:
     """What a workload is about, in a sentence or two."""
-    return (
-        "The same file works with kafkaviz simulate. Ctrl + Enter takes it over." if name == OWN else workload.preset(presets()[name]).story
-    )
+    return say("tuning.own_below") if name == OWN else rolls.story_of(name)
 
 
 # ---- measured in the background
@@ -288,15 +303,23 @@ def assumptions(key: str, budgets: Budgets, prices: Costs, is_tiered: bool, _cas
     return found, tuning.tornado(_case.measured, _case.today, budgets, prices)
 
 
-@st.cache_resource(max_entries=2 * KEPT, show_spinner=False)
-def drawn(key: tuple, mode: str, _draw: Callable, _shown: object) -> object:
+def drawn(key: tuple, mode: str, draw: Callable, shown: object) -> object:
     """A view as it is drawn in a mode. key: of what the view depends on."""
+    return _drawn(key, mode, words.language(), draw, shown)
+
+
+@st.cache_resource(max_entries=2 * KEPT, show_spinner=False)
+def _drawn(key: tuple, mode: str, language: str, _draw: Callable, _shown: object) -> object:
     return _draw(_shown, mode)
 
 
-@st.cache_resource(max_entries=2 * KEPT, show_spinner=False)
-def viewed(key: tuple, _view: Callable) -> object:
+def viewed(key: tuple, view: Callable) -> object:
     """A view that takes some time to work out."""
+    return _viewed(key, words.language(), view)
+
+
+@st.cache_resource(max_entries=2 * KEPT, show_spinner=False)
+def _viewed(key: tuple, language: str, _view: Callable) -> object:
     return _view()
 
 
@@ -316,7 +339,7 @@ def replayed(key: str, config: LogConfig, other: LogConfig, _source: Source) -> 
 
 @dataclass(frozen=True)
 class Writer:
-    """Who wrote an index, and what a lookup in it reads: entries, mean and p99 of headers, the mean of skipped bytes."""
+    """Who wrote an index, of WRITERS, and what a lookup in it reads: entries, mean and p99 of headers, the mean of skipped bytes."""
 
     name: str
     append_bytes: int | None
@@ -326,12 +349,7 @@ class Writer:
     skipped_bytes_mean: float
 
 
-WRITERS = {
-    "Each batch by itself": None,
-    "A follower, 16 KiB a fetch": 16 * KIB,
-    "The log cleaner, 256 KiB": sweep.CLEANER_APPEND_BYTES,
-    "A follower catching up, 1 MiB": sweep.FOLLOWER_APPEND_BYTES,
-}
+WRITERS = {"batch": None, "follower": 16 * KIB, "cleaner": sweep.CLEANER_APPEND_BYTES, "catching_up": sweep.FOLLOWER_APPEND_BYTES}
 _COLUMNS = np.dtype([("size_bytes", "i8"), ("base_offset", "i8"), ("last_offset", "i8"), ("max_timestamp_ms", "i8")])
 
 

@@ -245,3 +245,15 @@ def test_another_log_comes_with_its_own_interval():
     at.run()
     text = html(fine(at))
     assert "cost on weblogs-0" in text and slider(at, "index.interval.bytes").value != "1024" and "inside the 100 µs you allow" in text
+
+
+def test_the_page_in_another_language(chinese):
+    """The answer, its reasons, both curves, the table and the line to run; numbers as they are, and the address as in English."""
+    at = page(tp="payments-0", p99="100 µs warm")
+    text = html(at)
+    assert "<h1>调优</h1>" in text and f"保持 4{T}096" in text and "在允许的 100 µs 之内" in text
+    assert "4 KiB 换成 32 KiB：一次查找读的批次头是原来的 4.4 倍" in text and "4 KiB 对比 32 KiB" in text
+    assert "index.interval.bytes=32768" in at.code[0].value and at.selectbox(key="p99").value == "100 µs warm"
+    assert "已有的日志段：索引不会重写" in text and "追赶中的 follower" in text and "how it is known" not in text.lower()
+    chosen(at, "冷读来自", "hdd")
+    assert at.query_params["storage"] in ("hdd", ["hdd"]) and "模型，hdd" in html(at)
