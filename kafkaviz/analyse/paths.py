@@ -116,22 +116,39 @@ def _unpacked(path: Path) -> Path:
 def _partition(path: Path) -> Partition:
     """The partition of a directory, or the only one of an archive."""
     root = archive.opened(path)
-    has_log = any(one.suffix == ".log" for one in root.iterdir())
+    inside = _inside(root)
+    has_log = any(one.suffix == ".log" for one in inside)
     if has_log and not names.parse_directory(root.name):
         return open_partition(root, PartitionName(root.name, 0))
-    if not has_log and names.parse_directory(root.name) and not any(one.is_dir() for one in root.iterdir()):
+    if not has_log and names.parse_directory(root.name) and not any(one.is_dir() for one in inside):
         raise CannotOpen(root, "holds no .log", WHAT_TO_GIVE, kind="missing")
-    found = open_broker(path).partitions
-    if len(found) == 1:
-        return found[0]
-    raise CannotOpen(path, f"holds {len(found)} partitions", f"name one of them, such as {path / found[0].directory}", kind="not-kafka")
+    broker = open_broker(path)
+    if len(broker.partitions) > 1:
+        such_as = f"name one of them, such as {path / broker.partitions[0].directory}"
+        raise CannotOpen(path, f"holds {len(broker.partitions)} partitions", such_as, kind="not-kafka")
+    return _only(broker)
+
+
+def _only(broker: Broker) -> Partition:
+    """The one partition of a broker directory; CannotOpen where there is none that can be read, as when it vanishes meanwhile."""
+    if broker.partitions:
+        return broker.partitions[0]
+    if broker.problems:
+        raise CannotOpen(broker.problems[0].path, broker.problems[0].what, kind=broker.problems[0].kind)
+    raise CannotOpen(broker.path, "holds no partition", WHAT_TO_GIVE, kind="missing")
+
+
+def _inside(directory: Path) -> list[Path]:
+    """What lies in a directory."""
+    with file.failing_kindly(directory):
+        return list(directory.iterdir())
 
 
 def _around(path: Path) -> Partition:
     """The partition directory that a file lies in, whatever its name."""
     directory = path.parent
-    if names.parse_directory(directory.name) and any(one.suffix == ".log" for one in directory.iterdir()):
-        return open_broker(directory).partitions[0]
+    if names.parse_directory(directory.name) and any(one.suffix == ".log" for one in _inside(directory)):
+        return _only(open_broker(directory))
     return open_partition(directory, PartitionName(directory.name, 0))
 
 

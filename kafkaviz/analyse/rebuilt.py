@@ -74,7 +74,10 @@ def open_source(path: Path, release: Release, typed: Mapping[str, str]) -> Sourc
     if not partition.live:
         raise CannotOpen(partition.path, "holds no .log", kind="missing")
     settings = settings_around(partition, release, typed)
-    bases = tuple(one.base_offset for one in partition.live) if base_offset is None else (base_offset,)
+    live = tuple(one.base_offset for one in partition.live)
+    if base_offset is not None and base_offset not in live:  # a broker has renamed it since the path was looked at
+        raise CannotOpen(path, "is not there", "it was moved or removed", kind="missing")
+    bases = live if base_offset is None else (base_offset,)
     return Source(partition, bases, tuple(settings.find(partition.topic, name) for name in SETTINGS))
 
 

@@ -13,7 +13,7 @@ from kafkaviz.errors import CorruptBytes, KafkavizError
 from kafkaviz.format import batch_records
 from kafkaviz.format.batch import MAGIC_2
 from kafkaviz.search import fetch as fetching
-from kafkaviz.search.batches import Batch
+from kafkaviz.search.batches import Batch, FileBatch, LogReader
 from kafkaviz.search.bounds import READ_COMMITTED, Bounds
 from kafkaviz.search.fetch import Fetch
 from kafkaviz.search.profile import SearchProfile
@@ -55,13 +55,21 @@ def fetches(
 def _first(log: ServedLog, found: Fetch, of: SearchProfile, bounds: Bounds, isolation: str) -> Record | CorruptRecord | None:
     """The first record of a fetch's batch that the consumer is given, or what it throws."""
     segment = next(one for one in log.segments if one.base_offset == found.segment)
-    wrong = segment.reading(lambda reader: _wrong_checksum(next(reader.batches(found.position)).whole, found))
+    wrong = segment.reading(lambda reader: _wrong_checksum(_batch(reader, found).whole, found))
     if wrong:
         what, offset, cause = wrong
         return CorruptRecord(f"{what} for partition {log.name} at offset {offset} is invalid, cause: {cause}")
     if found.batch.is_control or (isolation == READ_COMMITTED and _is_aborted(log, found, of, bounds)):
         return None
-    return segment.reading(lambda reader: _record(next(reader.batches(found.position)).heads(), found))
+    return segment.reading(lambda reader: _record(_batch(reader, found).heads(), found))
+
+
+def _batch(reader: LogReader, found: Fetch) -> FileBatch:
+    """The batch that a fetch found, read for the consumer."""
+    batch = next(reader.batches(found.position), None)
+    if batch is None:
+        raise CorruptBytes(found.position, "the batch that was found here is gone: the file has become shorter")
+    return batch
 
 
 def _wrong_checksum(data: bytes, found: Fetch) -> tuple[str, int, str] | None:

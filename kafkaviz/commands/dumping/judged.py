@@ -101,10 +101,11 @@ def _base_offset(name: str) -> int:
 
 def _around(directory: Path) -> tuple[Partition, Facts]:
     """The partition directory, and what its broker directory tells of it."""
-    if not names.parse_directory(directory.name) or not any(directory.glob("*.log")):
-        return open_partition(directory, PartitionName(directory.name, 0)), Facts(directory.name, clean=None)
-    broker = open_broker(directory)
-    return broker.partitions[0], plan(broker).facts(broker.partitions[0])
+    if names.parse_directory(directory.name) and any(directory.glob("*.log")):
+        broker = open_broker(directory)
+        if broker.partitions:  # none where it vanishes just now
+            return broker.partitions[0], plan(broker).facts(broker.partitions[0])
+    return open_partition(directory, PartitionName(directory.name, 0)), Facts(directory.name, clean=None)
 
 
 def _segment(partition: Partition, path: Path, base_offset: int) -> Segment:

@@ -143,6 +143,8 @@ def bad_length(log: RecordsFile, position: int) -> Death:
 def cut_header(log: RecordsFile, position: int, start: int, stop: int) -> Death:
     """A batch that is whole by its length and ends the file before its header does."""
     head = log.bytes_at(position, HEADER_BYTES)
+    if len(head) < MAGIC_END:  # the file has become shorter meanwhile
+        return Death(death.CORRUPT_RECORD, "Unexpected EOF while attempting to read the next batch", position=position)
     told = f"FileRecords(size={stop - start}, file={log.path}, start={start}, end={stop})"
     what = f"Failed to load record batch at position {position} from {told}"
     cause = "java.io.EOFException: Failed to read `record batch header` from file channel. Expected to read "

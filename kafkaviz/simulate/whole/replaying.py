@@ -42,7 +42,7 @@ def chunks(log: StoredLog, of: Profile, *, append_ends: Sequence[int] | None = N
                     _put_deep_offsets(read, rows)
                 if not payload:
                     _put_markers(read, rows)
-                yield Chunk(rows, _bytes(read, rows) if payload else None)
+                yield Chunk(rows, _bytes_in(f"{log.directory}/{file.name}", read, rows) if payload else None)
 
 
 @dataclass(frozen=True)
@@ -138,6 +138,14 @@ def _put_markers(read: Read, rows: np.ndarray) -> None:
             rows["marker"][at] = min(marker(read, rows[at], at).kind, np.iinfo(np.int8).max)
         except TransactionFault:
             continue
+
+
+def _bytes_in(name: str, read: Read, rows: np.ndarray) -> bytes:
+    """The same as _bytes; CorruptFile, of the file of this name, where it has become shorter."""
+    try:
+        return _bytes(read, rows)
+    except CorruptBytes as fault:
+        raise fault.in_file(name) from None
 
 
 def _bytes(read: Read, rows: np.ndarray) -> bytes:

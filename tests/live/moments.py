@@ -1,0 +1,78 @@
+"""The moments at which a command touches a directory, and a change of that directory at one of them.
+
+A command that reads a file calls the system for it: it lists a folder, asks for a size, opens, reads. Each call is a moment. With
+
+    with Moments(folder, at=17, change=lambda: log.unlink()):
+        main(["check", folder])
+
+the log vanishes just before the seventeenth of them, so that trying every number tries every way in which the two can meet.
+"""
+
+import builtins
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+NAMED = ("stat", "lstat", "scandir", "listdir", "access", "readlink")  # of os, the path first
+NUMBERED = ("fstat", "pread", "preadv", "lseek")  # of os, of a file that is open
+
+
+class Moments:
+    """Counts the calls that have to do with a folder, and makes a change at one of them; from outside for the time of a with block."""
+
+    def __init__(self, folder: Path, at: int = -1, change: Callable[[], object] = lambda: None) -> None:
+        """at: the number of the call, from 0; -1 for no change."""
+        self.count, self._folder, self._at, self._change, self._open = 0, str(folder), at, change, set()
+        self._changes, self._before = False, {}
+
+    def __enter__(self) -> "Moments":
+        for name in (*NAMED, *NUMBERED):
+            self._before[name] = getattr(os, name)
+            setattr(os, name, self._named(getattr(os, name)) if name in NAMED else self._numbered(getattr(os, name)))
+        self._before["open"], builtins.open = builtins.open, self._opening(builtins.open)
+        return self
+
+    def __exit__(self, *told: object) -> None:
+        builtins.open = self._before.pop("open")
+        for name, call in self._before.items():
+            setattr(os, name, call)
+
+    def _passes(self) -> None:
+        """One more of them."""
+        if self._changes:
+            return  # the calls of the change itself
+        self.count += 1
+        if self.count - 1 == self._at:
+            self._changes = True
+            self._change()
+            self._changes = False
+
+    def _is_inside(self, path: object) -> bool:
+        return isinstance(path, str | os.PathLike) and os.fspath(path).startswith(self._folder)
+
+    def _named(self, call: Callable) -> Callable:
+        def counted(path: object = ".", *given: object, **more: object) -> object:
+            if self._is_inside(path):
+                self._passes()
+            return call(path, *given, **more)
+
+        return counted
+
+    def _numbered(self, call: Callable) -> Callable:
+        def counted(number: int, *given: object) -> object:
+            if number in self._open:
+                self._passes()
+            return call(number, *given)
+
+        return counted
+
+    def _opening(self, call: Callable) -> Callable:
+        def counted(path: object, *given: object, **more: object) -> object:
+            if not self._is_inside(path):
+                return call(path, *given, **more)
+            self._passes()
+            file = call(path, *given, **more)
+            self._open.add(file.fileno())
+            return file
+
+        return counted
