@@ -1,0 +1,72 @@
+"""Every module that reads a format is reached by the soak: a new one without a target is named here."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from types import FrameType
+
+import pytest
+
+import kafkaviz
+from tests.fuzz import soak
+from tests.fuzz.all_targets import TARGETS
+from tests.fuzz.directories import ON_DISK
+
+HOUSE = Path(kafkaviz.__file__).parent
+OWN_TEXT = HOUSE / "format" / "notation.py"  # it reads the schemas in our own source, when they are imported
+FORMATS = [
+    *({*(HOUSE / "format").glob("*.py")} - {OWN_TEXT}), HOUSE / "binary" / "codec.py", HOUSE / "binary" / "varint.py",
+    HOUSE / "log" / "archive.py",
+    HOUSE / "log" / "metadata_log.py", HOUSE / "log" / "settings.py", HOUSE / "simulate" / "sending" / "workload.py",
+    HOUSE / "simulate" / "sending" / "toml_fields.py", HOUSE / "ui" / "lessons" / "grammar.py", HOUSE / "ui" / "lessons" / "kinds.py",
+]  # fmt: skip
+CASES, ON_DISK_CASES = 20, 3  # of each target
+
+
+def reached(calls: Callable[[], object]) -> set[str]:
+    """The files of ours with a function that was called, a compiled one's too, for those that call it are Python."""
+    found: set[str] = set()
+
+    def note(frame: FrameType, event: str, told: object) -> None:
+        if event == "call":
+            found.add(frame.f_code.co_filename)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        calls()
+    finally:
+        sys.setprofile(before)
+    return found
+
+
+def cases() -> Iterator[tuple]:
+    """A few of each target, the same every time."""
+    for target in TARGETS:
+        for case in range(ON_DISK_CASES if target in ON_DISK else CASES):
+            yield target, *target.draw(draw := Random(case)), draw
+
+
+@pytest.fixture(scope="module")
+def soaked(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """The files that a few cases of each target reach while they read; not those that only draw the damage."""
+    folder = tmp_path_factory.mktemp("fuzz")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KAFKAVIZ_FUZZ", str(folder))
+        patch.setenv("KAFKAVIZ_CACHE", str(folder / "cache"))
+        drawn = list(cases())
+        return reached(lambda: [target.read(original, data, draw) for target, original, data, draw in drawn])
+
+
+@pytest.mark.parametrize("module", sorted(FORMATS), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_module_that_reads_a_format_has_a_target(module, soaked):
+    """Something in it is called when the targets read."""
+    has_functions = "\ndef " in module.read_text() or "\n    def " in module.read_text()
+    assert str(module) in soaked or not has_functions, "no target of tests/fuzz reaches it"
+
+
+def test_a_module_that_nothing_reaches_is_noticed(soaked):
+    """As the writer of archives, which reads nothing."""
+    assert str(HOUSE / "simulate" / "whole" / "packing.py") not in soaked
+    assert len(soaked) > 60 and soak.TARGETS == "tests.fuzz.all_targets:TARGETS"
