@@ -5,6 +5,7 @@ matter to the nanosecond; a preallocated index is 10 MiB of hole, so holes matte
 """
 
 import bz2
+import errno
 import gzip
 import hashlib
 import lzma
@@ -29,7 +30,9 @@ from kafkaviz.log import file
 SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".zip")  # what is offered to open, too
 LIMIT_BYTES = 1 << 40  # of apparent size; what is really written is bounded by the room on disk
 LIMIT_FILES = 4_000_000
+SPARED_BYTES = 1 << 30  # of the disk's free room, or half of it where that is less: an archive of noise must not fill a server
 PIECE_BYTES = 1 << 20
+HEADER_BYTES = 16 << 20  # tarfile reads a header's names and notes at once, as many bytes as the header says
 HOLE_BYTES = 4096  # runs of zeros this long, and aligned so, become holes again
 EXTENDED_TIME = 0x5455  # a .zip's extra field that holds the time in UTC
 ZIP_UNIX = 3
@@ -78,10 +81,15 @@ def opened(path: Path) -> Path:
         return path
     if not is_archive(path):
         raise CannotOpen(path, "is a file", "give a broker directory, a .tar, .tar.gz or a .zip", kind="not-kafka")
-    home = cache_folder() / "unpacked" / _identity(path)
+    home = unpacked(path)
     if not home.exists():
         _unpack_aside(path, home)
     return _innermost(home / stem(path))
+
+
+def unpacked(path: Path) -> Path:
+    """The folder in the cache that an archive is unpacked into, whether or not it was."""
+    return cache_folder() / "unpacked" / _identity(path)
 
 
 def _identity(path: Path) -> str:
@@ -117,6 +125,7 @@ def _refusal(path: Path, error: Exception) -> CannotOpen:
 
 def _unpack(path: Path, into: Path) -> None:
     into.mkdir(parents=True)
+    spared_bytes = min(SPARED_BYTES, shutil.disk_usage(into).free // 2)
     times: list[tuple[Path, int]] = []
     count = total = 0
     for member, content in _members(path):
@@ -128,7 +137,7 @@ def _unpack(path: Path, into: Path) -> None:
             target.mkdir(parents=True, exist_ok=True)
         elif content is not None:
             target.parent.mkdir(parents=True, exist_ok=True)
-            _write(target, content, member.size_bytes)
+            _write(target, content, member.size_bytes, spared_bytes)
         times.append((target, member.mtime_ns))
     for target, mtime_ns in reversed(times):  # a directory's time last: its files changed it
         os.utime(target, ns=(mtime_ns, mtime_ns))
@@ -147,7 +156,7 @@ def _members(path: Path) -> Iterator[tuple[Member, IO[bytes] | None]]:
 
 
 def _tar_members(path: Path) -> Iterator[tuple[Member, IO[bytes] | None]]:
-    with _decompressed(path) as stream, tarfile.open(fileobj=stream, mode="r:") as packed:
+    with _decompressed(path) as stream, tarfile.open(fileobj=_Bounded(stream), mode="r:") as packed:
         for one in packed:
             if one.isdir() or one.isfile():
                 yield Member(PurePosixPath(one.name), one.isdir(), one.size, _tar_time_ns(one)), packed.extractfile(one)
@@ -157,6 +166,19 @@ def _tar_members(path: Path) -> Iterator[tuple[Member, IO[bytes] | None]]:
 def _decompressed(path: Path) -> IO[bytes]:
     start = file.read(path, 0, 8)
     return next((opener for magic, opener in DECOMPRESSORS.items() if start.startswith(magic)), open)(path, "rb")
+
+
+class _Bounded:
+    """A stream that gives no more than HEADER_BYTES at once; of contents nobody asks for so much."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.seek, self.tell, self._read = stream.seek, stream.tell, stream.read
+
+    def read(self, size: int) -> bytes:
+        """As of a file; ValueError for too much."""
+        if size > HEADER_BYTES:
+            raise ValueError(f"a header says that {size} bytes of names and notes follow")
+        return self._read(size)
 
 
 def _check_end(stream: IO[bytes], position: int) -> None:
@@ -200,11 +222,13 @@ def _zip_time_ns(one: zipfile.ZipInfo) -> int:
     return int(datetime(year, max(month, 1), max(day, 1), *clock, tzinfo=UTC).timestamp()) * 1_000_000_000
 
 
-def _write(target: Path, content: IO[bytes], size: int) -> None:
-    """Copies a file piece by piece, leaving holes where there are only zeros."""
+def _write(target: Path, content: IO[bytes], size: int, spared_bytes: int) -> None:
+    """Copies a file piece by piece, leaving holes where there are only zeros; OSError before the disk is full."""
     target.unlink(missing_ok=True)  # of a file that is packed twice the later one counts
     with open(target, "xb") as out:
         while piece := content.read(PIECE_BYTES):
+            if shutil.disk_usage(target.parent).free < spared_bytes + len(piece):
+                raise OSError(errno.ENOSPC, f"only {spared_bytes} bytes would be left there")
             _write_piece(out, piece)
         if out.tell() != size:
             raise ValueError(f"{target.name} has not the length that the archive says")

@@ -5,6 +5,7 @@ ingest a directory a server, started at the first visit, its catalog kept in the
 """
 
 import hashlib
+import ipaddress
 import os
 import threading
 import time
@@ -26,6 +27,7 @@ from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log import archive
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.file import absolute, failing_kindly
+from kafkaviz.ui import leftovers
 from kafkaviz.units import legible
 
 if TYPE_CHECKING:
@@ -72,7 +74,8 @@ def listed(directory: str | Path) -> Listed:
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False, validate=lambda known: _stamps(known.broker) == known.stamps)
 def _listed(directory: str) -> Listed:
-    if os.environ.get(ALLOW_ROOT):
+    leftovers.opens(Path(directory))
+    if roots() is not None:
         _refuse_links(archive.opened(Path(directory)))
     found = open_broker(directory)
     stamps = _stamps(found)
@@ -107,22 +110,45 @@ def _stat(path: Path, fact: str) -> int | None:
 
 
 def allowed(path: Path) -> Path:
-    """The path, if KAFKAVIZ_ALLOW_ROOT lets this server open it; links are followed before it is judged.
-
-    The variable holds one directory, or several as PATH does. Raises CannotOpen of kind "outside".
-    """
-    roots = os.environ.get(ALLOW_ROOT)
-    if not roots:
+    """The path, if this server may open it; links are followed before it is judged. Raises CannotOpen of kind "outside"."""
+    told = roots()
+    if told is None:
         return path
-    inside = [Path(root).resolve() for root in roots.split(os.pathsep) if root] + [SAMPLES.resolve(), uploads().resolve()]
-    if not any(path.resolve().is_relative_to(root) for root in inside):
-        raise CannotOpen(path, "lies outside what this server may open", f"give a path below {roots}", kind="outside")
+    inside = [*told, SAMPLES, leftovers.folder()]
+    if not any(path.resolve().is_relative_to(root.resolve()) for root in inside):
+        where = " or ".join(map(str, told or [SAMPLES]))
+        raise CannotOpen(path, "lies outside what this server may open", f"give a path below {where}", kind="outside")
     return path
 
 
-def uploads() -> Path:
-    """Where archives go that a visitor uploads."""
-    return archive.cache_folder() / "uploads"
+def roots() -> tuple[Path, ...] | None:
+    """Below what directories may be opened, beside the samples and what was uploaded; None where everything may.
+
+    KAFKAVIZ_ALLOW_ROOT holds one directory, or several as PATH does. Without it a server that others can reach opens what it was started
+    with, and nothing else.
+    """
+    named = os.environ.get(ALLOW_ROOT)
+    if named:
+        return tuple(Path(root) for root in named.split(os.pathsep) if root)
+    if not is_reached_by_others():
+        return None
+    return tuple(Path(one) for one in [os.environ.get("KAFKAVIZ_DIR")] if one)
+
+
+def is_shared() -> bool:
+    """Whether its visitors are several people: what one of them opened or uploaded is then not shown to the others."""
+    return roots() is not None
+
+
+def is_reached_by_others() -> bool:
+    """Whether the server listens on more than this machine's own address."""
+    if not st.runtime.exists():  # nobody listens
+        return False
+    address = st.get_option("server.address") or ""
+    try:
+        return not ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return address != "localhost"
 
 
 # ---- what is in it
@@ -213,8 +239,7 @@ def read_again() -> None:
 
 def catalog_path(found: Broker) -> Path:
     """Where the directory's catalog is kept."""
-    name = hashlib.sha256(str(found.source).encode()).hexdigest()[:12]
-    return archive.cache_folder() / "catalogs" / f"{found.name}-{name}"
+    return leftovers.catalogs() / f"{found.name}-{leftovers.catalog_suffix(found.source)}"
 
 
 def catalog_stamp(found: Broker) -> int | None:
@@ -320,8 +345,16 @@ class Ingests:
 
         path = catalog_path(here.broker)
         ingest = job.start_ingest([here.broker.source], path, master=os.environ.get("KAFKAVIZ_MASTER", "local[*]"))
+        self._started.pop(here.broker.source, None)
         self._started[here.broker.source] = ingest, time.monotonic()
+        self._forget_old()
         return ingest
+
+    def _forget_old(self) -> None:
+        """A run keeps the description of its catalog: of those that have ended only the last few are remembered."""
+        ended = [source for source, (ingest, _) in self._started.items() if ingest.progress().state not in WORKING]
+        for source in ended[: max(0, len(self._started) - KEPT)]:
+            del self._started[source]
 
 
 def is_awaited(here: Listed) -> bool:
@@ -336,5 +369,6 @@ def _may_start_again(ingest: "Ingest", since: float) -> bool:
 
 @st.cache_resource(show_spinner=False)
 def ingests() -> Ingests:
-    """This server's ingests."""
+    """This server's ingests; with the first of them it looks what is left of old uploads."""
+    leftovers.sweep()
     return Ingests()

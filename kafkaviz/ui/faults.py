@@ -77,7 +77,7 @@ def _owner(path: Path) -> str:
 
 
 def _outside(fault: CannotOpen) -> None:
-    below = os.environ.get(cache.ALLOW_ROOT, "").split(os.pathsep)
+    below = [str(root) for root in cache.roots() or [cache.SAMPLES]]
     roots = reduce(lambda first, second: say("faults.or", first=first, second=second), below)
     with parts.state("outside", "lock", say("faults.outside", path=fault.path), say("faults.outside_why", roots=roots), level=1):
         _samples("secondary")

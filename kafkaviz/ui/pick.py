@@ -154,12 +154,20 @@ def segment(here: Place) -> Segment:
 
 
 def recent() -> list[str]:
-    """Broker directories that were opened before, newest first; of this user, in all sessions, and such as may be opened."""
+    """Broker directories that were opened before, newest first, such as may be opened; of this user in all sessions.
+
+    Where visitors are several people, of this session alone: what others opened or uploaded is theirs.
+    """
+    return [line for line in _remembered() if _may_open(line)][:RECENT]
+
+
+def _remembered() -> list[str]:
+    if cache.is_shared():
+        return st.session_state.get(state.OWN_RECENT, [])
     try:
-        lines = _recent_file().read_text(encoding="utf-8").splitlines()
+        return _recent_file().read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeError):
         return []
-    return [line for line in lines if _may_open(line)][:RECENT]
 
 
 def _may_open(directory: str) -> bool:
@@ -175,6 +183,9 @@ def remember(directory: str) -> None:
         return
     st.session_state[state.REMEMBERED] = directory
     lines = [directory, *(one for one in recent() if one != directory)][:RECENT]
+    if cache.is_shared():
+        st.session_state[state.OWN_RECENT] = lines
+        return
     with suppress(OSError, UnicodeError):
         _recent_file().parent.mkdir(parents=True, exist_ok=True)
         _recent_file().write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -70,6 +70,7 @@ WORKSHOP = "kv_workshop"  # Workshop: the lesson, step and answers of this sessi
 VISITED = "kv_visited"  # the topic-partitions and segments that this session has looked at, newest first
 SPOKEN = "kv_spoken"  # the language of this session
 REMEMBERED = "kv_remembered"  # the directory this session put into the list of recent ones
+OWN_RECENT = "kv_own_recent"  # that list, where visitors are several people and each has one
 
 
 def address(directory: str | Path, topic_partition: str = "", segment: int | None = None, pin: int | None = None) -> dict[str, str]:

@@ -3,6 +3,7 @@
 import hashlib
 import re
 import shutil
+import tempfile
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
@@ -10,7 +11,7 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.log import archive
-from kafkaviz.ui import cache, faults, parts
+from kafkaviz.ui import faults, leftovers, parts
 from kafkaviz.words import say
 
 PIECE_BYTES = 1 << 20
@@ -38,16 +39,20 @@ def words() -> str:
 
 
 def save(content: BinaryIO, name: str) -> Path:
-    """The archive's file in the cache folder, named by its content: the same archive is kept once."""
-    digest = hashlib.file_digest(content, "sha256").hexdigest()[:12]
-    target = cache.uploads() / digest / safe_name(name)
+    """The archive's file in the cache folder, named by its content: the same archive is kept once.
+
+    That name is all that leads there: who has not the archive, nor an address from somebody who has, cannot open it.
+    """
+    leftovers.sweep()
+    digest = hashlib.file_digest(content, "sha256").hexdigest()[:32]
+    target = leftovers.folder() / digest / safe_name(name)
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
         content.seek(0)
-        aside = target.with_name(f".{target.name}.part")
-        with open(aside, "wb") as out:
-            shutil.copyfileobj(content, out, PIECE_BYTES)
-        aside.replace(target)
+        with tempfile.TemporaryDirectory(dir=target.parent) as aside:  # one a visitor: two may upload the same at once
+            with open(Path(aside) / target.name, "wb") as out:
+                shutil.copyfileobj(content, out, PIECE_BYTES)
+            Path(out.name).replace(target)
     return target
 
 

@@ -1,10 +1,12 @@
 """Archives: unpacked once, with times to the nanosecond and holes kept, and never outside their folder."""
 
+import gzip
 import io
 import os
 import tarfile
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -118,6 +120,34 @@ def test_a_lying_zip_does_not_grow(tmp_path, monkeypatch):
     monkeypatch.setattr(archive, "LIMIT_BYTES", 1000)
     with pytest.raises(CannotOpen, match="more than"):
         archive.opened(packed(tmp_path / "b.tar", {"orders-0/00000000000000000000.log": bytes(2000)}))
+
+
+def test_an_archive_does_not_fill_the_disk(tmp_path, monkeypatch):
+    """It is given up while there is still room for others, and what it had written is taken away; holes take none."""
+    monkeypatch.setattr(archive.shutil, "disk_usage", lambda path: SimpleNamespace(free=(8 << 20) - written(path)))  # half is spared
+    noise = os.urandom(6 << 20)
+    with pytest.raises(CannotOpen, match=r"only 4194304 bytes would be left there.*make room there"):
+        archive.opened(packed(tmp_path / "b.tar", {"orders-0/00000000000000000000.log": noise}))
+    assert not list((tmp_path / "cache" / "unpacked").iterdir())
+    assert archive.opened(packed(tmp_path / "c.tar", {"orders-0/00000000000000000000.log": noise[: 3 << 20]}))
+
+
+def written(path: Path) -> int:
+    """The bytes below the folder that an archive is unpacked into."""
+    root = next(one for one in (path, *path.parents) if one.name == "unpacked")
+    return sum(one.stat().st_size for one in root.rglob("*") if one.is_file())
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_a_header_that_says_it_is_huge_takes_no_memory(tmp_path, kind):
+    """A small .gz of zeros can say that names and notes of a gigabyte follow, which tarfile would read at once."""
+    one = tarfile.TarInfo("x")
+    one.type, one.size = kind, 1 << 30
+    path = tmp_path / "b.tar.gz"
+    with gzip.open(path, "wb") as out:
+        out.write(one.tobuf(tarfile.GNU_FORMAT) + bytes(4096))
+    with pytest.raises(CannotOpen, match="names and notes"):
+        archive.opened(path)
 
 
 def test_another_file_is_no_archive(tmp_path):

@@ -14,7 +14,7 @@ from kafkaviz.log import file
 from kafkaviz.log.broker import Problem
 from kafkaviz.pipeline import job
 from kafkaviz.pipeline.job import Progress
-from kafkaviz.ui import cache
+from kafkaviz.ui import cache, leftovers
 from tests.analyse.test_overview import columns, make_segment
 
 REAL_START = job.start_ingest
@@ -47,11 +47,32 @@ def test_a_root_keeps_everything_else_out(monkeypatch, tmp_path):
     (root / "link").symlink_to(other)
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(root))
     assert cache.allowed(root) == root and cache.allowed(root / "deep" / "down") == root / "deep" / "down"
-    assert cache.allowed(cache.samples()[0]) and cache.allowed(cache.uploads() / "x.tar")
+    assert cache.allowed(cache.samples()[0]) and cache.allowed(leftovers.folder() / "x.tar")
     for path in (other, tmp_path, root / ".." / "rootless", root / "link", root / "link" / "kafka", Path("/")):
         with pytest.raises(CannotOpen) as refused:
             cache.allowed(path)
         assert refused.value.kind == "outside"
+
+
+@pytest.mark.parametrize(
+    ("address", "is_open"),
+    [("127.0.0.1", True), ("localhost", True), ("::1", True), ("127.8.9.1", True), ("0.0.0.0", False), ("192.168.1.7", False), ("", False)],
+)
+def test_a_server_that_others_reach_opens_what_it_was_started_with_alone(monkeypatch, tmp_path, address, is_open):
+    """And the samples, and uploads; who wants more says so with a root. On this machine alone everything."""
+    monkeypatch.delenv("KAFKAVIZ_ALLOW_ROOT", raising=False)
+    monkeypatch.setenv("KAFKAVIZ_DIR", str(tmp_path / "kafka"))
+    monkeypatch.setattr(cache.st.runtime, "exists", lambda: True)
+    monkeypatch.setattr(cache.st, "get_option", {"server.address": address or None}.get)
+    assert cache.is_shared() == (not is_open)
+    for path in (tmp_path / "kafka", tmp_path / "kafka" / "orders-0", cache.samples()[0], leftovers.folder() / "abc" / "x.zip"):
+        assert cache.allowed(path) == path
+    for path in (tmp_path, tmp_path / "kafka" / "..", Path("/etc"), leftovers.folder().parent / "recent.txt"):
+        if is_open:
+            assert cache.allowed(path) == path
+        else:
+            with pytest.raises(CannotOpen, match="lies outside what this server may open"):
+                cache.allowed(path)
 
 
 def test_several_roots(monkeypatch, tmp_path):

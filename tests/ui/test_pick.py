@@ -107,14 +107,20 @@ def test_recent_directories_come_newest_first_and_once(monkeypatch, tmp_path):
     assert pick.recent() == ["/i", "/h", "/g", "/f", "/e", "/d", "/c", "/a"]
 
 
-def test_recent_directories_outside_the_root_are_not_told(monkeypatch, tmp_path):
-    """Somebody else's visitor need not know them."""
+def test_what_others_opened_is_not_told(monkeypatch, tmp_path):
+    """Where visitors are several people each has a list of their own, without what may not be opened; no file holds it."""
     monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path))
-    for name in ("/srv/a", "/opt/b"):
-        monkeypatch.setattr(st, "session_state", {})
-        pick.remember(name)
+    monkeypatch.setattr(st, "session_state", {})
+    pick.remember("/srv/mine, before there was a root")
     monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", "/srv")
-    assert pick.recent() == ["/srv/a"]
+    one, two = {}, {}
+    for session, name in ((one, "/srv/a"), (two, "/srv/b"), (one, "/srv/c"), (one, "/opt/d")):
+        monkeypatch.setattr(st, "session_state", session)
+        pick.remember(name)
+    assert pick.recent() == ["/srv/c", "/srv/a"]
+    monkeypatch.setattr(st, "session_state", two)
+    assert pick.recent() == ["/srv/b"]
+    assert (tmp_path / "recent.txt").read_text() == "/srv/mine, before there was a root\n"
 
 
 def test_a_rerun_does_not_reorder_what_another_tab_opened(monkeypatch, tmp_path):

@@ -8,7 +8,7 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.log import archive
-from kafkaviz.ui import cache, upload
+from kafkaviz.ui import leftovers, upload
 
 
 @pytest.mark.parametrize(
@@ -32,15 +32,13 @@ def test_the_same_archive_is_kept_once():
     """Named by its content; another content has another folder."""
     first = upload.save(io.BytesIO(b"one"), "kafka.zip")
     assert first == upload.save(io.BytesIO(b"one"), "kafka.zip") != upload.save(io.BytesIO(b"two"), "kafka.zip")
-    assert first.read_bytes() == b"one" and first.is_relative_to(cache.uploads())
+    assert first.read_bytes() == b"one" and first.is_relative_to(leftovers.folder())
     assert [path.name for path in first.parent.iterdir()] == ["kafka.zip"]
 
 
 def test_uploads_lie_in_the_cache(cache: Path):
     """Never beside the app or in an inspected directory."""
-    from kafkaviz.ui.cache import uploads
-
-    assert uploads().is_relative_to(cache)
+    assert leftovers.folder().is_relative_to(cache)
 
 
 def test_the_dialog_names_what_can_be_opened():

@@ -1,0 +1,56 @@
+"""What is kept of an archive that a visitor uploaded, and until when: a week after it was opened last all of it goes.
+
+An upload is three things in the cache folder: the archive, the folder it was unpacked into, and its catalog. When it was opened last is
+the time of the archive's own folder, so that the archive's time stays, by which its unpacked folder is found.
+"""
+
+import hashlib
+import os
+import shutil
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from kafkaviz.log import archive
+
+KEPT_DAYS = 7
+DAY_S = 24 * 60 * 60
+
+
+def folder() -> Path:
+    """Where uploads lie: each archive in a folder of its own, named by its content."""
+    return archive.cache_folder() / "uploads"
+
+
+def catalogs() -> Path:
+    """Where the catalogs lie that this server made."""
+    return archive.cache_folder() / "catalogs"
+
+
+def catalog_suffix(source: Path) -> str:
+    """How the name of a directory's catalog ends."""
+    return hashlib.sha256(str(source).encode()).hexdigest()[:12]
+
+
+def opens(path: Path) -> None:
+    """Notes that an upload is opened now; of any other path nothing."""
+    if path.parent.parent == folder():
+        with suppress(OSError):
+            os.utime(path.parent)
+
+
+def sweep(now_s: float | None = None) -> None:
+    """Removes all that is kept of uploads that nobody has opened for KEPT_DAYS. What cannot be removed stays for the next time."""
+    before_s = (time.time() if now_s is None else now_s) - KEPT_DAYS * DAY_S
+    for one in folder().glob("*"):
+        with suppress(OSError):
+            if one.stat().st_mtime < before_s:
+                _remove(one)
+
+
+def _remove(upload: Path) -> None:
+    for packed in upload.iterdir():
+        shutil.rmtree(archive.unpacked(packed), ignore_errors=True)
+        for catalog in catalogs().glob(f"*-{catalog_suffix(packed)}"):
+            shutil.rmtree(catalog, ignore_errors=True)
+    shutil.rmtree(upload)

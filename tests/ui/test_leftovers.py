@@ -1,0 +1,69 @@
+"""What is left of uploads, and for how long."""
+
+import io
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.log import archive
+from kafkaviz.ui import cache, leftovers, upload
+
+SAMPLE = Path(__file__).parents[2] / "sample_data" / "kafka-4.3.1-damaged.tar.gz"
+LATER_S = (leftovers.KEPT_DAYS + 1) * leftovers.DAY_S
+
+
+@pytest.fixture
+def uploaded(tmp_path, monkeypatch, starts) -> Path:
+    """An archive that a visitor uploaded and opened, with all that came of it."""
+    monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "cache"))
+    path = upload.save(io.BytesIO(SAMPLE.read_bytes()), "kafka.tar.gz")
+    catalog = cache.catalog_path(cache.broker(path))
+    catalog.mkdir(parents=True)
+    (catalog / "_catalog.json").write_text("{}")
+    return path
+
+
+def kept(path: Path) -> list[bool]:
+    """Whether the archive, what it was unpacked into, and its catalog are there."""
+    folder = leftovers.folder().parent
+    return [path.exists(), any(folder.glob("unpacked/*")), any(folder.glob("catalogs/*"))]
+
+
+def test_an_upload_goes_with_all_that_came_of_it(uploaded):
+    """A week after it was opened last; what else is in the cache stays."""
+    sample = archive.opened(SAMPLE)
+    leftovers.sweep(time.time() + LATER_S - 2 * leftovers.DAY_S)
+    assert kept(uploaded) == [True, True, True]
+    leftovers.sweep(time.time() + LATER_S)
+    assert not uploaded.parent.exists() and kept(uploaded)[2] is False
+    assert list(leftovers.folder().iterdir()) == [] and sample.exists()
+
+
+def test_what_is_opened_again_stays(uploaded):
+    """Its week begins anew; the archive's own time, by which its unpacked folder is found, does not change."""
+    long_ago = time.time() - LATER_S
+    os.utime(uploaded.parent, (long_ago, long_ago))
+    before = uploaded.stat().st_mtime_ns
+    cache.read_again()
+    cache.broker(uploaded)
+    leftovers.sweep()
+    assert kept(uploaded) == [True, True, True] and uploaded.stat().st_mtime_ns == before
+
+
+def test_a_new_upload_sweeps(uploaded):
+    """So a server that runs for months keeps no more than a week of them."""
+    long_ago = time.time() - LATER_S
+    os.utime(uploaded.parent, (long_ago, long_ago))
+    other = upload.save(io.BytesIO(b"another"), "other.zip")
+    assert not uploaded.exists() and other.exists()
+
+
+def test_other_paths_are_not_touched(tmp_path):
+    """A directory that is inspected keeps its times."""
+    path = tmp_path / "kafka.tar.gz"
+    path.write_bytes(b"")
+    os.utime(tmp_path, (1, 1))
+    leftovers.opens(path)
+    assert tmp_path.stat().st_mtime == 1
