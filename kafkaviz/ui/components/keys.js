@@ -17,7 +17,7 @@ export default function ({ parentElement: root, data, setTriggerValue }) {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     const found = links();
     if (found.length && (e.key === 'ArrowDown' || e.key === 'ArrowUp')) return walk(e, found);
-    if (e.key === 'Enter' && e.target.closest?.('[role="dialog"]') && e.target.tagName === 'INPUT' && found.length) return enter(e.target, e.target.value, 60);
+    if (e.key === 'Enter' && e.target.matches?.('[role="dialog"] .st-key-kv_goto_text input')) return enter(e.target, e.target.value, 60);
     if (inField(e) || document.querySelector('[role="dialog"]')) return;
     if (data.listen.includes(e.key)) setTriggerValue('pressed', e.key);
   };
