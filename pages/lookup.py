@@ -10,7 +10,9 @@ from kafkaviz import units, versions
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.figures import lookup_lanes, probe_histogram, stepper
 from kafkaviz.figures import why_offset as why_figure
+from kafkaviz.figures.probe_histogram import HistogramView
 from kafkaviz.figures.stepper import Made
+from kafkaviz.figures.why_offset import WhyView
 from kafkaviz.search.bounds import ISOLATIONS, READ_UNCOMMITTED
 from kafkaviz.search.by_time import NAMES
 from kafkaviz.search.lookup_object import as_object
@@ -109,7 +111,8 @@ def show(source: Source, sets: dict[str, str], assumed: str, place: Place | None
 def head(source: Source) -> None:
     """Which index this is."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
-        parts.title(say("lookup.title"), f"{source.title}. {source.note}".strip(), gap=0)
+        lead = say("common.titled" if source.note else "lookup.alone", title=source.title, below=source.note)
+        parts.title(say("lookup.title"), lead, gap=0)
         with st.popover(say("lookup.how_to_read"), type="tertiary", icon=":material/help:", width="content"):
             st.markdown(say("lookup.help"))
 
@@ -314,9 +317,14 @@ def spread(source: Source, found: Made, by: str, of: SearchProfile) -> None:
     other = lookups.costs(source, found, by, lookups.other(of))
     shown = probe_histogram.view(mine, other, what, lookups.count_of(found, what), "millisecond" if by == TIMESTAMP else "offset")
     parts.figure_head(shown.title, shown.below)
-    chart(probe_histogram.figure(shown, mode()), "kv_spread", f"{shown.title}. {shown.below}")
+    chart(probe_histogram.figure(shown, mode()), "kv_spread", alt(shown))
     with st.expander(say("lookup.as_table")):
         table((counts_words(what), say("lookup.share"), say("lookup.other")), probe_histogram.rows(shown), "rrr")
+
+
+def alt(shown: HistogramView | WhyView) -> str:
+    """A figure in words, for who does not see it."""
+    return say("common.titled", title=shown.title, below=shown.below)
 
 
 def counts_words(what: str) -> str:
@@ -332,7 +340,7 @@ def why(source: Source, found: Made, of: SearchProfile) -> None:
     st.space(10)
     with st.container(key="kv_fig_why"):
         parts.figure_head(shown.title, shown.below)
-        chart(why_figure.figure(shown, mode()), "kv_why", f"{shown.title}. {shown.below}")
+        chart(why_figure.figure(shown, mode()), "kv_why", alt(shown))
         st.html("".join(f"<p>{parts.escape(note)}</p>" for note in shown.notes or [say("lookup.why_same")]))
     st.space(8)
     table([say(f"lookup.why_{name}") for name in ("segment", "offsets", "newest", "largest", "fate")], shown.rows, "lllll")

@@ -364,7 +364,7 @@ def drawn(shown, draw, key: str, of: object) -> None:
 
 def chart(shown, draw, key: str, of: object) -> None:
     """A view as a Plotly figure in our own look; of: what tells this view from others of the same figure."""
-    alt, look = f"{shown.title}. {shown.below}", {"theme": None, "config": {"displayModeBar": False}}
+    alt, look = say("common.titled", title=shown.title, below=shown.below), {"theme": None, "config": {"displayModeBar": False}}
     st.plotly_chart(lab.figure(f"{key} {of}", mode(), draw, shown), key=key, alt=alt, **look)
 
 

@@ -9,7 +9,7 @@ from kafkaviz import units
 from kafkaviz.analyse.why_offset import OLDER, SEARCHED, SegmentTimes, Why
 from kafkaviz.figures.lookup_words import count
 from kafkaviz.units import group
-from kafkaviz.words import counted, say
+from kafkaviz.words import ENGLISH, counted, language, say
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -18,6 +18,9 @@ POINTS = 1200  # of all segments together
 MOST_NAMED, MOST_BANDS = 12, 60  # segments whose fate is written out, and that are drawn apart: those around the searched one
 HEIGHT = 320
 LAST_MS = 253_402_300_799_999
+DATES = (  # the ticks of times, coarser the wider apart, in figures alone
+    (1000, "%H:%M:%S.%L"), (60_000, "%H:%M:%S"), (86_400_000, "%H:%M\n%Y-%m-%d"), ("M1", "%Y-%m-%d"), ("M12", "%Y-%m"), (None, "%Y"),
+)  # fmt: skip
 FATES = {SEARCHED: "searched", OLDER: "older"}  # and later
 
 
@@ -175,9 +178,17 @@ def figure(shown: WhyView, mode: str) -> "go.Figure":
         template=template(mode), height=HEIGHT, margin={"l": 8, "r": 8, "t": 26, "b": 34}, showlegend=False,
         shapes=[*_bands(shown, colour), target], annotations=[*_fates(shown), named, *notes],
         xaxis={"title": across, "fixedrange": True, "exponentformat": "none", "separatethousands": True},
-        yaxis={"fixedrange": True, "title": None, "type": "date", "range": [_utc(one) for one in shown.frame_ms]},
+        yaxis={"fixedrange": True, "title": None, "type": "date", "range": [_utc(one) for one in shown.frame_ms], **_ticks()},
     )  # fmt: skip
     return chart
+
+
+def _ticks() -> dict:
+    """Plotly names months in English; in another language they are numbers."""
+    if language() == ENGLISH:
+        return {}
+    lows = (None, *(apart for apart, _ in DATES))
+    return {"tickformatstops": [{"dtickrange": [low, high], "value": form} for low, (high, form) in zip(lows, DATES, strict=False)]}
 
 
 def _lines(shown: WhyView, colour: dict[str, str]) -> list[dict]:

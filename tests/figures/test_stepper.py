@@ -1,10 +1,12 @@
 """The steps of a lookup, sentence by sentence and value by value; the same as those of the design's reference."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from kafkaviz import words as said
 from kafkaviz.errors import CorruptFile
 from kafkaviz.figures import lookup_lanes, lookup_log, stepper
 from kafkaviz.figures.stepper import Made, Seen
@@ -206,3 +208,28 @@ def test_a_checksum_that_is_wrong():
     assert told[0] == words(made)[0] and told[-1][1].endswith(
         "from 838 on. The consumer looks at the checksum and throws an exception: Record batch is invalid."
     )
+
+
+@pytest.mark.parametrize("version", ["4.3.1", "3.9", "2.0"])
+@pytest.mark.parametrize("made", [practice.five, practice.twenty], ids=["five", "twenty"])
+def test_every_sentence_in_chinese(made, version, monkeypatch):
+    """No English is left in a step, a title or a cell; as many steps, at the same lines of the pseudocode."""
+    times = [practice.START_MS - 1, practice.START_MS + 3000, practice.START_MS + 99_999]
+    asked = [*({"offset": one} for one in range(int(made().batches["last_offset"][-1]) + 2)), *({"timestamp_ms": one} for one in times)]
+    for query in asked:
+        found = looked_up(made(), version=version, warm=32, **query)
+        english = stepper.view(found)
+        with monkeypatch.context() as speaking:
+            speaking.setattr(said, "_asked", [lambda: "zh"])
+            chinese = stepper.view(found)
+            sent = stepper.message(chinese, found, "key")
+        assert [(step.phase, step.line) for step in chinese.steps] == [(step.phase, step.line) for step in english.steps]
+        told = [text for step in chinese.steps for text in (step.text, *step.titles) if text]
+        told += [one["hint"] for one in sent["scans"]] + [cell[2] for one in sent["searches"] for cell in one["cells"] or ()]
+        assert [one for one in told if not re.search(r"[\u4e00-\u9fff]", one) or re.search(r"[a-z]{2,} [a-z]{2,}", one)] == []
+
+
+@pytest.mark.parametrize("name", [one for one in said.catalogue("en") if one.startswith("lookup_words.") and one.endswith("_code")])
+def test_pseudocode_has_the_same_lines_in_every_language(name):
+    """A step stands at one of them by its number."""
+    assert len({said.text_in(one, name).count("\n") for one in said.LANGUAGES}) == 1

@@ -1,5 +1,6 @@
 """The Lookup page without a browser: its sources, its targets, what it says when there is none, and what stands in the address."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from kafkaviz.analyse import lookups as analysed
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.pipeline.job import Progress
@@ -328,3 +330,35 @@ def test_a_wrong_question_is_no_damage(clean, monkeypatch):
     monkeypatch.setattr(lookups, "made", refused)
     text = html(page(clean, tp="dense-index-0", by="offset", target="5"))
     assert "This cannot be looked up" in text and "damaged" not in text
+
+
+ENGLISH = re.compile(r"\b[a-z]{2,} [a-z]{2,} [a-z]{2,}\b")  # three words in a row are a sentence
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"tp": "orders-0", "by": "offset", "target": "500"},
+        {"tp": "orders-0", "by": "timestamp", "target": "max", "isolation": "read_committed"},
+        {"tp": "sensors-late-0", "by": "timestamp", "target": "1790003000000"},
+        {"set": "full", "search": "2.0"},
+        {"set": "keys", "keys": "6 14 x", "target": "soon"},
+        {"tp": "orders-0", "by": "timestamp", "target": "1790000445"},
+    ],
+    ids=lambda query: " ".join(query.values()),
+)
+def test_in_chinese(clean, query):
+    """Every sentence, control and alt text."""
+    at = page(clean, lang="zh", **query)
+    charts = [one.proto.alt for one in at.get("plotly_chart")]
+    kinds = ("button_group", "text_input", "selectbox", "button", "download_button", "expander")
+    labels = [getattr(one.proto, "label", "") for kind in kinds for one in at.get(kind)]
+    text = re.sub(r"<[^>]+>", "\n", html(at))
+    assert "查找" in text and [found for told in (text, *charts, *labels) for found in ENGLISH.findall(told)] == []
+
+
+@pytest.mark.parametrize("names", [(), ("1.log",), ("1.log", "1.index", "1.timeindex"), ("1.log", "1.index", "2.log")])
+def test_what_is_recovered_is_told_as_on_the_command_line(names):
+    """In a sentence of its own."""
+    told = analysed.recovered_words(names)
+    assert lookups.recovered_words(names) == ([f"{told[0].upper()}{told[1:]}."] if told else [])

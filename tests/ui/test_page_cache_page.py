@@ -3,14 +3,19 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from kafkaviz.search import exercise
+from kafkaviz.figures import layout_bars
+from kafkaviz.search import exercise, layouts
 from kafkaviz.ui import page_caches as lab
+from kafkaviz.ui import rules
+from kafkaviz.words import say
+from tests.ui import driven
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 60
@@ -160,3 +165,42 @@ def test_the_faults_as_csv():
     plain, _ = lab.images(wanted)
     rows = list(csv.reader(io.StringIO("\n".join(f"{one['entries']},{one['page']}" for one in plain.first_faults))))
     assert len(rows) == 8 and rows[0][1] == "13"
+
+
+ENGLISH = re.compile(r"\b[a-z]{2,} [a-z]{2,} [a-z]{2,}\b")  # three words in a row are a sentence
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {}, {"laggards": "1 %", "section": "64 KiB", "lag": "about 300 entries", "every": "10 appends"},
+        {"index": "dense-index-0", "pattern": "Open index"}, {"rule": "slot +"}, {"rule": exercise.RIGHT, "on": "1310 keys"},
+    ],
+    ids=lambda query: " ".join(query.values()) or "as it opens",
+)  # fmt: skip
+def test_in_chinese(query):
+    """Every sentence and alt text; the address keeps its words."""
+    at = driven.opened("page_cache", lang="zh", **query)
+    text = re.sub(r"<code.*?</code>|<td class=\"kv-mono\".*?</td>", "", html(at))
+    charts = [one.proto.alt for one in at.get("plotly_chart")]
+    assert [found for told in (re.sub(r"<[^>]+>", "\n", text), *charts) for found in ENGLISH.findall(told)] == []
+    assert at.query_params.get("laggards") in (query.get("laggards"), [query.get("laggards")])
+
+
+BROKEN = ("", "slot +", "slot then", "if slot then", "key(slot", "base + 1", "slots", "1" * 19, "(" * 30, "x" * 401, "slot $")
+
+
+@pytest.mark.parametrize("rule", BROKEN, ids=range(len(BROKEN)))
+def test_what_is_no_rule_is_told_as_by_the_search(rule):
+    """The catalogue has the words that search/ has."""
+    with pytest.raises(exercise.NoRule) as fault:
+        exercise.parse(rule)
+    assert rules.fault(fault.value) == str(fault.value)
+
+
+def test_the_catalogue_has_the_words_of_the_floors_below():
+    """Kinds of target, the words of a rule, layouts and why they are."""
+    assert [rules.kind(one) for one in exercise.KINDS] == list(exercise.KINDS)
+    assert rules.grammar() == exercise.GRAMMAR and rules.popular() == exercise.POPULAR
+    for one in layouts.LAYOUTS:
+        assert (say(layout_bars.key(one.name)), say(f"{layout_bars.key(one.name)}_note")) == (one.name, one.note)

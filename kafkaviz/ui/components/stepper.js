@@ -8,6 +8,7 @@ export default function ({ parentElement: root, data, setTriggerValue }) {
 function build(m) {
   const { data } = m;
   m.search = null;
+  if (!m.$('cursor').matches(':focus')) m.slot = null;
   m.$('fl').hidden = !data.scans.length;
   m.$('fx').hidden = m.$('two').hidden = !data.searches.length;
   dots(m);
@@ -47,7 +48,7 @@ function draw(m, step) {
   code(m, step, search);
   [$('f1t').textContent, $('f2t').textContent, $('f3t').textContent] = step.titles;
   $('f1s').textContent = search.hint;
-  if (anew(m, 'index', step.search, step.probes, step.over, step.phase === search.kind)) $('ix').replaceChildren((search.cells ? drawSmall : drawBig)(m, m.width, search, view));
+  if (anew(m, 'index', step.search, step.probes, step.over, step.phase === search.kind)) { $('ix').replaceChildren((search.cells ? drawSmall : drawBig)(m, m.width, search, view)); cursor(m, search); }
   const atLog = step.phase === 'log' || step.phase === 'record' ? step.phase : '';
   if (data.scans.length && anew(m, 'log', step.scan, step.readings, step.ended, atLog, step.over && step.search)) drawLog(m, step, data.scans[step.scan]);
   if (anew(m, 'records', atLog === 'record')) drawRecords(m, step);
@@ -108,10 +109,32 @@ function clickable(m, search, box, slotAt) {
   return box;
 }
 
+// The same by keyboard: a cursor on one slot, which arrows, Page keys, Home and End move and Enter looks up.
+function cursor(m, search) {
+  const { words, by } = m.data, box = m.$('cursor'), last = search.entries - 1;
+  box.hidden = search.kind !== by || last < 0;
+  if (box.hidden) return;
+  const move = to => {
+    m.slot = Math.max(0, Math.min(last, to));
+    const [left, top, width, height] = m.place(m.slot), told = search.cells?.[m.slot][2] ?? fill(words.pick_slot, { slot: grp(m.slot), last: grp(last) });
+    Object.assign(box.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
+    box.classList.toggle('right', left > m.width / 2);
+    put(box, { 'aria-label': words.pick, 'aria-valuemin': 0, 'aria-valuemax': last, 'aria-valuenow': m.slot, 'aria-valuetext': fill(words.pick_at, { told }) }, []);
+  };
+  move(m.slot ?? Math.max(0, search.slot));
+  box.onkeydown = event => {
+    const page = Math.ceil(search.page_slots), to = { ArrowRight: m.slot + 1, ArrowUp: m.slot + 1, ArrowLeft: m.slot - 1, ArrowDown: m.slot - 1, PageUp: m.slot + page, PageDown: m.slot - page, Home: 0, End: last }[event.key];
+    if (event.metaKey || event.ctrlKey || event.altKey || (to === undefined && event.key !== 'Enter')) return;
+    event.preventDefault();
+    if (to === undefined) m.own.ask({ key: m.key, slot: m.slot }); else move(to);
+  };
+}
+
 function drawSmall(m, w, search, view) {
   const { words } = m.data, { probes, now, found, pages } = view, N = search.entries, F = search.warm_from, col = colour(search);
   const time = search.kind === 'time', L = 44, R = time ? 124 : 104, cw = N ? Math.min(150, (w - L - R) / N) : 0, x = s => L + s * cw, tiny = cw < (time ? 42 : 25), H0 = tiny ? 30 : 52, top = 30, rowH = 24, y0 = top + H0 + 34;
   const g = canvas(w, y0 + Math.max(search.rows.length, 1) * rowH + 6, m.$('f1t').textContent), page = s => Math.floor(s / search.page_slots);
+  m.place = s => [x(s) + 1, top, Math.max(3, cw - 2), H0];
   for (let s = 1, a = 0; s <= N; s++) if (s === N || page(s) !== page(a)) {
     const p = page(a), on = pages.has(p), word = x(s) - x(a) > 96 && on ? fill(words.page_touched, { n: p }) : x(s) - x(a) > 44 ? fill(words.page, { n: p }) : String(p);
     g.append(S('path', { d: `M${x(a) + 2} ${top - 4}v-5h${x(s) - x(a) - 4}v5`, fill: 'none', stroke: V(on ? 'ink' : 'line-2'), 'stroke-width': on ? 1.8 : 1 }),
@@ -152,6 +175,7 @@ function drawBig(m, w, search, view) {
   const { words } = m.data, { probes, now, found, pages } = view, N = search.entries, F = search.warm_from, per = search.page_slots, NP = search.pages, all = search.rows.length, col = colour(search);
   const tight = all > 14, rowH = tight ? 19 : 23, bar = tight ? 9 : 11, sy = 40, sh = 26, y0 = sy + sh + 54, px = scale(0, NP, 0, w);
   const g = canvas(w, y0 + Math.max(1, all) * rowH + 8, m.$('f1t').textContent), slotX = slot => px(slot / per);
+  m.place = s => [Math.min(slotX(s), w - 6), sy, Math.max(6, slotX(s + 1) - slotX(s)), sh];
   const strip = S('g', {}, S('rect', { x: 0, y: sy, width: w, height: sh, fill: V(`${col}-soft`), rx: 3 }));
   g.append(S('text', { x: 0, y: 12, class: 'axt' }, search.strip), strip);
   if (NP <= w / 5) for (let i = 1; i < NP; i++) strip.append(S('line', { x1: px(i), x2: px(i), y1: sy, y2: sy + sh, stroke: V('bg') }));

@@ -143,7 +143,7 @@ def _make_why(block: Block) -> object:
 def _draw_why(shown: object, block: Block, key: str) -> None:
     with st.container(key=f"kv_fig_{key}"):
         parts.figure_head(shown.title, shown.below)
-        chart(figure(key, _key(block), mode(), why_figure.figure, shown), key, f"{shown.title}. {shown.below}")
+        chart(figure(key, _key(block), mode(), why_figure.figure, shown), key, say("common.titled", title=shown.title, below=shown.below))
         st.html("".join(f'<p class="kv-sm">{parts.escape(note)}</p>' for note in shown.notes))
 
 
@@ -360,7 +360,7 @@ def _draw_rolls(run: rolls.Simulated, block: Block, key: str) -> None:
     drawn = rolls.timeline(f"{run.key} {key}", 0, mode(), run.lanes, run.appended)
     with st.container(key=f"kv_fig_{key}"):
         parts.figure_head(drawn.view.title, drawn.view.below)
-        chart(drawn.figure, key, f"{drawn.view.title}. {drawn.view.below}")
+        chart(drawn.figure, key, say("common.titled", title=drawn.view.title, below=drawn.view.below))
         causes = (("roll-size", "size"), ("roll-time", "time"), ("roll-offset", "offset_index"), ("roll-timestamp", "time_index"))
         st.html(parts.key((kind, say(f"workshop.{word}")) for kind, word in causes))
 
@@ -373,7 +373,7 @@ def _draw_limits(run: rolls.Simulated, block: Block, key: str) -> None:
     drawn = rolls.curves(f"{run.key} {key}", mode(), run.lanes, run.load)
     with st.container(key=f"kv_fig_{key}"):
         parts.figure_head(drawn.view.title, drawn.view.below)
-        chart(drawn.figure, key, f"{drawn.view.title}. {drawn.view.below}")
+        chart(drawn.figure, key, say("common.titled", title=drawn.view.title, below=drawn.view.below))
 
 
 def _rolls_on_paper(run: rolls.Simulated, block: Block, key: str) -> None:
@@ -403,7 +403,7 @@ def _make_pages(block: Block) -> tuple:
 def _draw_pages(shown: page_faults.PageFaultsView, block: Block, key: str) -> None:
     with st.container(key=f"kv_fig_{key}"):
         parts.figure_head(shown.title, shown.below)
-        chart(figure(key, _key(block), mode(), page_faults.figure, shown), key, f"{shown.title}. {shown.below}")
+        chart(figure(key, _key(block), mode(), page_faults.figure, shown), key, say("common.titled", title=shown.title, below=shown.below))
 
 
 def _to_pages(block: Block) -> tuple[str, dict[str, str]]:
@@ -413,7 +413,7 @@ def _to_pages(block: Block) -> tuple[str, dict[str, str]]:
 def _draw_tail(shown: tail_pages.TailPagesView, block: Block, key: str) -> None:
     with st.container(key=f"kv_fig_{key}"):
         parts.figure_head(shown.title, shown.below)
-        chart(figure(key, _key(block), mode(), tail_pages.figure, shown), key, f"{shown.title}. {shown.below}")
+        chart(figure(key, _key(block), mode(), tail_pages.figure, shown), key, say("common.titled", title=shown.title, below=shown.below))
 
 
 # ---- what is wrong, and what it costs
