@@ -1,5 +1,6 @@
 """Segment: the three files of a segment, how they point at each other, and what is in them."""
 
+from collections.abc import Callable
 from html import escape
 
 import streamlit as st
@@ -9,10 +10,9 @@ from kafkaviz.analyse import pin
 from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.analyse.pin import Asked
 from kafkaviz.errors import CannotOpen
-from kafkaviz.figures import segment_facts, segment_shade, segment_tables, segment_words
+from kafkaviz.figures import segment_shade, segment_tables, segment_words
 from kafkaviz.figures.segment_facts import FactGroups
 from kafkaviz.figures.segment_tables import Chosen
-from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Index, Segment
 from kafkaviz.ui import anatomies, bytes_tab, choice, faults, parts, pick, segment_parts, state
@@ -43,7 +43,7 @@ def main() -> None:
         grown(anatomy)
     if not len(anatomy.batches):
         return no_batch(place, partition, anatomy)
-    explore(place, anatomy, facts(place, partition, anatomy))
+    explore(place, anatomy, anatomies.facts(place.listed, partition, anatomy))
 
 
 # ---- the page
@@ -60,12 +60,6 @@ def head(place: Place, partition: Partition, anatomy: Anatomy) -> None:
         if "Lookup" in pages() and len(anatomy.batches) and st.button(say("segment.look_up"), icon=":material/manage_search:"):
             offset = int(anatomy.batches["last_offset"][chosen(place, anatomy).row])
             st.switch_page(pages()["Lookup"].script, query_params={**place.address, "by": "offset", "target": str(offset)})
-
-
-def facts(place: Place, partition: Partition, anatomy: Anatomy) -> FactGroups:
-    """The three files in figures."""
-    why, kept = anatomies.roll_reason(place.listed, partition, anatomy.segment), anatomies.kept(place.listed, partition, anatomy)
-    return segment_facts.facts(anatomy, why, partition.state, kept)
 
 
 @st.fragment
@@ -141,27 +135,25 @@ def chosen(place: Place, anatomy: Anatomy) -> Chosen:
 
 def index_table(place: Place, anatomy: Anatomy, around: Chosen) -> None:
     """The .index around the slot that goes with the pin."""
-    why = say("segment.without_index") if anatomy.segment.index is None else segment_words.no_entry(anatomy)
-    if has_entries("index", anatomy.segment.index, anatomy.index, why):
+    if has_entries(anatomy, "index", anatomy.index, segment_words.no_entry):
         segment_parts.index(segment_tables.index_rows(anatomy, around))
         download(place, anatomy, "index", _entries(len(anatomy.index.entries)))
 
 
 def time_table(place: Place, anatomy: Anatomy, around: Chosen) -> None:
     """The .timeindex around the slot that goes with the pin."""
-    why = say("segment.without_timeindex") if anatomy.segment.timeindex is None else segment_words.no_time(anatomy)
-    if has_entries("timeindex", anatomy.segment.timeindex, anatomy.times, why):
+    if has_entries(anatomy, "timeindex", anatomy.times, segment_words.no_time):
         segment_parts.time_index(segment_tables.time_rows(anatomy, around, segment_words.closing(anatomy)))
         download(place, anatomy, "timeindex", _entries(len(anatomy.times.entries)))
 
 
-def has_entries(kind: str, file: FileInfo | None, index: Index, why: str) -> bool:
+def has_entries(anatomy: Anatomy, kind: str, index: Index, why: Callable[[Anatomy], str]) -> bool:
     """Whether an index file has an entry to show; where it has none, or is not there, the tab says so, and why."""
-    if file is None:
-        with parts.state(f"no_{kind}", "warning", say("segment.no_file", file=f".{kind}"), why):
+    if getattr(anatomy.segment, kind) is None:
+        with parts.state(f"no_{kind}", "warning", say("segment.no_file", file=f".{kind}"), say(f"segment.without_{kind}")):
             return False
     if not len(index.entries):
-        with parts.empty(kind, say("segment.no_entry", file=f".{kind}"), why):
+        with parts.empty(kind, say("segment.no_entry", file=f".{kind}"), why(anatomy)):
             return False
     return True
 
@@ -244,7 +236,7 @@ def no_batch(place: Place, partition: Partition, anatomy: Anatomy) -> None:
     with left, parts.empty("segment", *segment_words.nothing(anatomy)):
         _to_broker(place)
     with right, st.container(key="kv_fig_facts"):
-        segment_parts.facts(facts(place, partition, anatomy))
+        segment_parts.facts(anatomies.facts(place.listed, partition, anatomy))
     bytes_below(place)
 
 

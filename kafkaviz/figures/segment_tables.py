@@ -99,11 +99,13 @@ def around(count: int, at: int) -> range:
 
 def batch_rows(anatomy: Anatomy, pin: Chosen) -> list[BatchRow]:
     """The batches around the pin."""
-    epochs = anatomy.has_epochs
-    return [_batch_row(anatomy, row, row == pin.row, epochs) for row in around(len(anatomy.batches), pin.row)]
+    aim = anatomy.links.entry_aim
+    wrong = np.flatnonzero((aim >= Aim.PAST) & (aim < Aim.UNORDERED))
+    return [_batch_row(anatomy, row, row == pin.row, wrong) for row in around(len(anatomy.batches), pin.row)]
 
 
-def _batch_row(anatomy: Anatomy, row: int, is_chosen: bool, epochs: bool) -> BatchRow:
+def _batch_row(anatomy: Anatomy, row: int, is_chosen: bool, wrong: np.ndarray) -> BatchRow:
+    """wrong: slots whose entries point where they should not."""
     batch, links = anatomy.batches[row], anatomy.links
     epoch = str(batch["leader_epoch"]) if batch["leader_epoch"] >= 0 else units.MISSING
     kind = int(codec(batch))
@@ -114,12 +116,12 @@ def _batch_row(anatomy: Anatomy, row: int, is_chosen: bool, epochs: bool) -> Bat
         records=units.group(int(batch["record_count"])) if batch["record_count"] >= 0 else units.MISSING,
         newest=units.clock(int(batch["max_timestamp_ms"])),
         codec=_codec(kind),
-        epoch=epoch if epochs else None,
+        epoch=epoch if anatomy.has_epochs else None,
         crc=f"{int(batch['crc']):08x}",
         magic=int(batch["magic"]),
         slot=int(links.batch_slot[row]),
         via=int(links.batch_via[row]),
-        fault=_astray(anatomy, row),
+        fault=_astray(anatomy, row, wrong),
         chosen=is_chosen,
     )
 
@@ -128,10 +130,9 @@ def _codec(kind: int) -> str:
     return CODECS[kind] if kind < len(CODECS) else say("segment.codec_n", number=kind)
 
 
-def _astray(anatomy: Anatomy, row: int) -> str:
-    """Which entries point at this batch and should not, or should and do not."""
+def _astray(anatomy: Anatomy, row: int, wrong: np.ndarray) -> str:
+    """Which of these entries point at this batch and should not, or should and do not."""
     links = anatomy.links
-    wrong = np.flatnonzero((links.entry_aim >= Aim.PAST) & (links.entry_aim < Aim.UNORDERED))
     told = ((links.entry_batch[wrong], "segment.leads_here"), (links.entry_home[wrong], "segment.belongs_here"))
     return ", ".join(say(key, slot=units.group(int(slot))) for rows, key in told for slot in wrong[rows == row])
 

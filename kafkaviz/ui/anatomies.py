@@ -15,7 +15,8 @@ from kafkaviz.analyse.health import Plan
 from kafkaviz.analyse.pin import Asked
 from kafkaviz.analyse.retention import Kept, LogRetention
 from kafkaviz.errors import CannotOpen, KafkavizError
-from kafkaviz.figures import segment_ruler
+from kafkaviz.figures import segment_facts, segment_ruler
+from kafkaviz.figures.segment_facts import FactGroups
 from kafkaviz.log import file
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import FileInfo
@@ -84,15 +85,21 @@ def _message(_anatomy: Anatomy, key: str, spoken: str, asked: tuple, shade: str,
     return segment_ruler.message(shown, key, json.loads(address))
 
 
-def kept(here: Listed, partition: Partition, anatomy: Anatomy) -> tuple[LogRetention, Kept] | None:
-    """Until when retention keeps a segment, and its log; None of one that no limit concerns, and where that cannot be told."""
-    return _kept(partition, anatomy, here.broker, f"{here.key} {partition.directory!r}", here.key, key(anatomy.segment))
+def facts(here: Listed, partition: Partition, anatomy: Anatomy) -> FactGroups:
+    """The three files of a segment in figures, in the reader's language, worked out once for as long as nothing changes."""
+    return _facts(here, partition, anatomy, f"{here.key} {partition.directory!r}", key(anatomy.segment), language())
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
-def _kept(_partition: Partition, _anatomy: Anatomy, _broker: Broker, directory: str, listing: str, key: str) -> tuple | None:
+def _facts(_here: Listed, _partition: Partition, _anatomy: Anatomy, directory: str, key: str, spoken: str) -> FactGroups:
+    why, kept = roll_reason(_here, _partition, _anatomy.segment), _kept(_here, _partition, _anatomy)
+    return segment_facts.facts(_anatomy, why, _partition.state, kept)
+
+
+def _kept(here: Listed, partition: Partition, anatomy: Anatomy) -> tuple[LogRetention, Kept] | None:
+    """Until when retention keeps a segment, and its log; None of one that no limit concerns, and where that cannot be told."""
     try:
-        return analyse_kept.kept(_plan(listing, _broker), _partition, _anatomy)
+        return analyse_kept.kept(_plan(here.key, here.broker), partition, anatomy)
     except KafkavizError:
         return None
 
