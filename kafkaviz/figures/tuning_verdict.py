@@ -1,13 +1,11 @@
 """The answer of a recommendation in words: one line, its reason, and below what is sure, what is modelled, what has no effect."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 from kafkaviz.analyse.cost_model import Costs
 from kafkaviz.analyse.tuning import Budgets, Measured, Recommendation, Today, Verdict, spent
 from kafkaviz.figures import tuning_reasons
-from kafkaviz.figures.listed import both, listed
+from kafkaviz.figures.listed import both, listed, sentences
 from kafkaviz.figures.tuning_terms import between, micros
 from kafkaviz.units import group, share, size
 from kafkaviz.words import say
@@ -93,7 +91,7 @@ def _keep(found: Recommendation, measured: Measured, budgets: Budgets) -> str:
     words.append(_within(found, budgets))
     topics = _reason(found, "topic-by-topic")
     words.append(tuning_reasons.sentence(topics) if topics else _not_worth(found, budgets))
-    return _sentences(words)
+    return sentences(words)
 
 
 def _not_worth(found: Recommendation, budgets: Budgets) -> str:
@@ -112,11 +110,6 @@ def _not_worth(found: Recommendation, budgets: Budgets) -> str:
         return ""
     asked = spent(now, budgets)
     return say("verdict.smallest_that_fits" if asked.keys() == {"index"} else "verdict.largest_that_fits") if asked else ""
-
-
-def _sentences(words: Sequence[str]) -> str:
-    """One after the other."""
-    return reduce(lambda first, next: say("verdict.and_then", first=first, next=next), filter(None, words))
 
 
 def _within(found: Recommendation, budgets: Budgets) -> str:
@@ -144,10 +137,10 @@ def _change(found: Recommendation, measured: Measured, budgets: Budgets) -> str:
     if found.value < found.today.interval_bytes:
         grows = share(max(-gain.index_share.typical, 0.0), 1)
         less = {"less": micros(max(gain.p99_us.typical, 0.0)), "range": between(gain.p99_us)}
-        return _sentences([_within(found, budgets), say("verdict.lower", value=group(found.value), **less, grows=grows)])
+        return sentences([_within(found, budgets), say("verdict.lower", value=group(found.value), **less, grows=grows)])
     saved = share(max(gain.index_share.typical, 0.0), 1)
     words = [say("verdict.raise", saved=saved, slower=micros(max(-gain.p99_us.typical, 0.0)))]
-    return _sentences([*words, say("verdict.remote_small") if _reason(found, "smaller-for-tiered") else ""])
+    return sentences([*words, say("verdict.remote_small") if _reason(found, "smaller-for-tiered") else ""])
 
 
 # ---- what stands below
