@@ -14,7 +14,7 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.questions import BY_NAME, QUESTIONS
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline import job, sql
-from kafkaviz.pipeline.query import Query
+from kafkaviz.pipeline.query import CELL_CHARACTERS, Query
 from kafkaviz.pipeline.run import Cancelled
 from kafkaviz.search.lookup import lookup
 from kafkaviz.search.profile import profile
@@ -333,6 +333,10 @@ def test_the_worst_lookup_is_what_the_search_reads(made, plain, clean, spark):
         ("SELECT 1 / 0", "A division by zero", "1 / 0"),
         ("SELECT CAST(topic AS INT) FROM segments", "The value '", "CAST(topic AS INT)"),
         ("SELECT topic, count(*) FROM segments", "The query does not include a GROUP BY clause", None),
+        ("SELECT repeat('x', 2000000000)", "repeat would make a value too large", "repeat('x', 2000000000)"),
+        ("SELECT repeat(a, 1000) FROM (SELECT rpad('x', 1000) AS a)", "rpad would make", None),
+        ("SELECT SPACE(partition) FROM segments", "space takes a number here", "SPACE(partition)"),
+        ("SELECT explode(sequence(1, 1000000000))", "sequence would make", None),
         ("  \n", "There is no query", None),
         (f"SELECT 1 -- {'x' * sql.LONGEST}", "The query has", None),
     ],
@@ -376,6 +380,18 @@ def test_a_long_answer_is_cut_and_counted(made, plain, spark):
     assert answer.is_cut and answer.rows.num_rows == 100 and answer.all_rows == len(plain["batches"])
     whole = Query(made, "SELECT * FROM batches LIMIT 100", TESTED, most_rows=100).wait(PATIENCE_S)
     assert not whole.is_cut and whole.all_rows == 100
+
+
+def test_a_long_text_is_cut_where_it_is_made(made, plain, spark):
+    """A list of all batches in a cell, and in every row another; what fits stays whole, and the answer says at which length it cut."""
+    answer = Query(made, "SELECT topic, collect_list(struct(*)) AS a FROM batches GROUP BY topic", TESTED).wait(PATIENCE_S)
+    texts = answer.rows["a"].to_pylist()
+    assert answer.cut_at == CELL_CHARACTERS // 2 and max(map(len, texts)) == answer.cut_at + 1
+    assert all(text.endswith("…") == (len(text) > answer.cut_at) for text in texts)
+    assert Query(made, "SELECT topic, repeat('x', 100) AS a FROM segments", TESTED).wait(PATIENCE_S).cut_at == 0
+    assert ask(made, "SELECT hex(repeat('a', 4)) AS h, rpad('x', 3, '.') AS r, size(sequence(1, 24)) AS n") == [
+        {"h": "61616161", "r": "x..", "n": 24}
+    ]
 
 
 def test_a_table_of_no_rows_has_its_columns(clean, tmp_path, in_process, spark, monkeypatch):

@@ -1,6 +1,9 @@
 """Explore in a real browser, on a real Spark: asked by click and by key, mistaken, taken along, brought back by its link."""
 
+import os
 import re
+import signal
+from pathlib import Path
 
 import pytest
 
@@ -94,3 +97,32 @@ def test_a_query_that_would_not_end_is_cancelled(explore):
     explore.get_by_role("button", name="What does each codec save?").click()
     answered(explore, "A record takes 32 B with zstd, 100 B with none")
     assert explore.get_by_text("The query was cancelled").count() == 0
+
+
+def javas() -> list[int]:
+    """The Java processes that servers of this test process have started."""
+    parents: dict[int, int] = {}
+    names: dict[int, str] = {}
+    for told in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            pid, name, _, parent, *_ = re.fullmatch(r"(\d+) \((.*)\) (\S) (\d+) .*", told.read_text(), re.DOTALL).groups()
+        except OSError:  # it has just ended
+            continue
+        parents[int(pid)], names[int(pid)] = int(parent), name
+    servers = {pid for pid, parent in parents.items() if parent == os.getpid()}
+    return [pid for pid, parent in parents.items() if parent in servers and names[pid] == "java"]
+
+
+@pytest.mark.slow
+def test_a_java_that_is_killed_is_said_and_started_again(explore):
+    """While its tasks run; the page offers to run the query again, and the next question is answered by a new one."""
+    write(explore, "SELECT count(*) FROM batches a, batches b, batches c")
+    explore.keyboard.press("Control+Enter")
+    explore.locator(".kv-work", has_text="Spark: ").wait_for(timeout=test_browser.SPARK_PATIENCE_MS)
+    (java,) = javas()
+    os.kill(java, signal.SIGKILL)
+    explore.get_by_text("Spark's Java process ended while it worked on this").wait_for(timeout=test_browser.SPARK_PATIENCE_MS)
+    assert explore.get_by_role("button", name="Run again").is_visible()
+    explore.get_by_role("button", name="Which topics hold late records?").click()
+    answered(explore, "537 batches of sensors-late-0 came late, by up to 400 d")
+    assert javas() and java not in javas()
