@@ -11,7 +11,7 @@ PIP := $(PYTHON_OF_VENV) -m pip install --quiet --disable-pip-version-check
 INSTALL := PYTHONWARNINGS=ignore $(if $(UV),$(UV) pip install --quiet --compile-bytecode --python $(PYTHON_OF_VENV),$(PIP))
 
 .DEFAULT_GOAL := help
-.PHONY: help run test journeys test-kafka lint lessons docs screenshots contact-sheet fuzz bench bench-kafka
+.PHONY: help run test journeys test-kafka lint lessons docs screenshots contact-sheet fuzz soak audit bench bench-kafka
 
 help: ## list what make can do
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,14 @@ contact-sheet: $(INSTALLED_DEV) ## take every page, light and dark, English and 
 
 fuzz: $(INSTALLED_DEV) ## feed every reader damaged input for MINUTES=10, SEED=1; CASE=n shows one again
 	@MINUTES="$(MINUTES)" INPUTS="$(INPUTS)" SEED="$(SEED)" CASE="$(CASE)" $(PYTHON_OF_VENV) -m tests.fuzz
+
+soak: $(INSTALLED_DEV) ## open DIRECTORIES=200 in turn in one server with Spark, and tell what it holds; half an hour
+	@DIRECTORIES="$(DIRECTORIES)" $(PYTHON_OF_VENV) -m tests.soak
+
+audit: | $(PYTHON_OF_VENV) ## hold requirements.lock to the known vulnerabilities, with a pip-audit that is thrown away; needs a network
+	@folder="$$(mktemp -d)" && trap 'rm -rf "$$folder"' EXIT && grep -v '^-e ' requirements.lock > "$$folder/packages.txt" && \
+	$(PYTHON_OF_VENV) -m venv "$$folder/venv" && "$$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check pip-audit && \
+	"$$folder/venv/bin/pip-audit" --requirement "$$folder/packages.txt" --strict --no-deps --disable-pip --progress-spinner off
 
 bench: $(INSTALLED) ## measure, and print the tables of benchmarks/README.md; BENCH="walk" runs one
 	@$(PYTHON_OF_VENV) -m benchmarks $(BENCH)

@@ -1,0 +1,46 @@
+"""docs/dependencies.md: every package of the lock has its licence there, and every one we name is really used."""
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "dependencies.md").read_text()
+NAME = re.compile(r"^([A-Za-z0-9_.-]+)")
+
+
+def named(file: str) -> set[str]:
+    """The packages that a list of requirements names."""
+    lines = (ROOT / file).read_text().splitlines()
+    return {NAME.match(line)[1] for line in lines if line and line[0] not in "#- "}
+
+
+def imported() -> set[str]:
+    """The names at the top of every import of the library and the app."""
+    found = set()
+    for path in [*(ROOT / "kafkaviz").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {one.name.partition(".")[0] for one in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module.partition(".")[0])
+    return found
+
+
+def rows(heading: str) -> list[list[str]]:
+    """The cells of the first table below a heading, without its head."""
+    lines = [line for line in PAGE.partition(heading)[2].partition("\n## ")[0].splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def test_every_package_that_we_name_is_used():
+    """A requirement that nothing imports goes."""
+    assert named("requirements.txt") - imported() == set()
+
+
+def test_the_page_has_them_all():
+    """Those that we name with what they are for, those of the lock with their licence, none of them twice."""
+    assert {row[0].strip("`") for row in rows("# What kafkaviz depends on")} == named("requirements.txt")
+    listed = [name.strip() for row in rows("## Licences") for name in row[1].split(",")]
+    assert sorted(listed) == sorted(named("requirements.lock"))
+    assert f"has {len(listed)} of them" in PAGE
