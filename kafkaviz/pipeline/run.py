@@ -151,8 +151,8 @@ class Ingest:
 
     def _ended(self, tasks: Sequence[Task | LoadTask]) -> int:
         """The number of tasks that Spark has seen end."""
-        tracker = self._spark.sparkContext.statusTracker()
         try:
+            tracker = self._spark.sparkContext.statusTracker()
             jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(self.group)]
             stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
             return min(len(tasks), sum(stage.numCompletedTasks for stage in stages if stage))

@@ -1,0 +1,69 @@
+"""The Java of Spark is killed while the Broker page waits for an ingest: the page says so, and its button starts another."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = """
+    import sys
+    import time
+    from pathlib import Path
+
+    import pyspark
+    from streamlit.testing.v1 import AppTest
+
+    from kafkaviz.pipeline import plan
+    from kafkaviz.ui import cache
+    from tests.pipeline.made import write_broker
+
+    plan.LEAST_BYTES = plan.MOST_BYTES = 1  # a task a segment, so that it takes its time
+    plan.cuts = lambda segment, target_bytes: []
+    directory = write_broker(Path(sys.argv[1]) / "kafka", {"a-0": [[100] * 3] * 400})
+
+
+    def words(page):
+        return " ".join(one.proto.body for one in page.get("html"))
+
+
+    def until(state):
+        deadline = time.monotonic() + 120
+        while cache.ingests().state(cache.listed(directory)) not in state:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+
+    page = AppTest.from_file("app.py", default_timeout=120)
+    page.query_params["dir"] = str(directory)
+    page.run()
+    until(["reading"])
+    pyspark.SparkContext._gateway.proc.kill()
+    page.run()
+    assert not page.exception, page.exception
+    until(["failed"])
+    page.run()
+    assert not page.exception, page.exception
+    assert "Spark stopped: the run ended early" in words(page), words(page)
+    [again] = [one for one in page.button if one.key == "kv_work_again"]
+    plan.LEAST_BYTES = plan.MOST_BYTES = 1 << 26
+    again.click().run()
+    until(["done"])
+    page.run()
+    assert not page.exception, page.exception
+    assert cache.is_fresh(cache.listed(directory)) and "read in full" in words(page)
+    print("all is read")
+"""
+
+
+@pytest.mark.slow
+def test_the_page_says_that_spark_died_and_starts_it_again(tmp_path):
+    """In a process of its own, which has a Java to lose; no traceback, and the catalog is whole in the end."""
+    environment = os.environ | {"KAFKAVIZ_CACHE": str(tmp_path / "cache"), "KAFKAVIZ_MASTER": "local[2]"}
+    command = [sys.executable, "-c", textwrap.dedent(SCRIPT), str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=400)
+    assert done.returncode == 0 and "all is read" in done.stdout, done.stderr
+    assert "Py4J" not in done.stdout
