@@ -15,7 +15,8 @@ from pyspark.sql import functions as F
 from kafkaviz.pipeline import register
 from kafkaviz.pipeline.session import session
 
-COLUMNS = "topic,partition,log_bytes,index_bytes,timeindex_bytes,batches,offset_entries"
+COLUMNS = "topic,partition,log_bytes,batches,offset_entries,time_entries"
+ENTRY_BYTES, TIME_ENTRY_BYTES = 8, 12  # what is written of an index; a broker that runs has made the file as long as it may grow
 
 
 def densest_topics(segments: DataFrame) -> DataFrame:
@@ -23,7 +24,7 @@ def densest_topics(segments: DataFrame) -> DataFrame:
     by_topic = segments.groupBy("topic").agg(
         F.countDistinct("partition").alias("partitions"),
         F.sum("log_bytes").alias("log_bytes"),
-        F.sum(F.coalesce("index_bytes", F.lit(0)) + F.coalesce("timeindex_bytes", F.lit(0))).alias("index_bytes"),
+        F.sum(ENTRY_BYTES * F.col("offset_entries") + TIME_ENTRY_BYTES * F.col("time_entries")).alias("index_bytes"),
         F.sum("batches").alias("batches"),
         F.sum("offset_entries").alias("entries"),
     )

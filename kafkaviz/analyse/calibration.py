@@ -31,6 +31,7 @@ READ_SAMPLES = 300
 IN_MEMORY_US = 8.0  # a read that is quicker was answered by memory, whatever the disk is
 BUSY = 3.0  # times the median
 NAME = "calibration.json"
+HITS = ("pread_17_us", "pread_61_us")
 
 
 def kept_at() -> Path:
@@ -39,13 +40,29 @@ def kept_at() -> Path:
 
 
 def kept() -> dict | None:
-    """The last calibration; None where there is none that can be read."""
+    """The last calibration; None where there is none. CannotOpen of a file that is none: a number that is missing is not made up."""
+    path = kept_at()
     try:
-        found = json.loads(kept_at().read_text())
-    except (OSError, ValueError):
+        found = json.loads(path.read_text())
+    except FileNotFoundError:
         return None
-    known = isinstance(found, dict) and all(isinstance(found.get(name), dict) for name in ("pread_17_us", "pread_61_us"))
-    return found if known and isinstance(found.get("measured_at"), str) else None
+    except (OSError, ValueError):
+        found = None
+    if not _is_calibration(found):
+        raise CannotOpen(path, "is no calibration", "measure again with kafkaviz calibrate, or remove it")
+    return found
+
+
+def _is_calibration(found: object) -> bool:
+    """Whether it has what prices are made of."""
+    if not isinstance(found, dict) or not isinstance(found.get("measured_at"), str):
+        return False
+    read = found.get("random_read_us")
+    return all(map(_is_measure, [*(found.get(name) for name in HITS), *([] if read is None else [read])]))
+
+
+def _is_measure(one: object) -> bool:
+    return isinstance(one, dict) and all(isinstance(one.get(name), int | float) for name in ("min", "median", "p90"))
 
 
 def keep(found: Mapping) -> Path:

@@ -251,6 +251,8 @@ def _case(
     limits = {key: value for key, value in _limits(logs).items() if known[key].origin == Origin.DEFAULT}
     values = {key: one.value for key, one in known.items()} | limits
     config = replace(log_config(values, settings.release), index_interval_bytes=interval)
+    if settings.typed:
+        _take(config, of, logs[0][0].directory)
     gathering = Gathering({interval, *also}, search_profile(version).scan == BASE_OFFSET, read_ahead_bytes, of.per_append, interval)
     for partition, segments in logs:
         for segment in segments:
@@ -265,6 +267,14 @@ def _case(
     today = Today(interval, source, config, topic, len(logs), is_tiered, is_coarse, inferred=inferred, leaves_maps=leaves_maps)
     logs_again = tuple(_replayable(partition, of) for partition, _ in logs)
     return Case(name, today, measured, _entries(logs), _index_files(logs), logs_again)
+
+
+def _take(config: LogConfig, of: Profile, directory: str) -> None:
+    """KafkavizError with Kafka's exception where no log can be made with settings that somebody typed."""
+    try:
+        Writer(config, of, now_ms=0)
+    except CannotLoad as refused:
+        raise KafkavizError(f"{directory}: {refused.raised}") from None
 
 
 def _entries(logs: Sequence[tuple[Partition, list[Segment]]]) -> tuple[int, int] | None:

@@ -221,12 +221,15 @@ CODES = tuple(_WORDS)
 def limit_words(one: Limits) -> str:
     """Which limit ends a segment first, and what an index needs."""
     full = units.size(one.ends_bytes[one.binding])
+    safe = f"segment.index.bytes is safe from {one.safe_index_bytes} on: no index is full before segment.bytes are"
+    if not one.ends_bytes[one.binding]:
+        return f"each append starts a segment: its time index has room for no entry; {safe}"
     first = {
         SIZE: f"is full by segment.bytes, {full}", TIME: f"ends by segment.ms, at the speed of its timestamps at {full} of .log",
         OFFSET_INDEX: f"ends by its full offset index, at {full} of .log",
         TIME_INDEX: f"ends by its full time index, at {full} of .log",
     }[one.binding]  # fmt: skip
-    return f"a segment {first}; segment.index.bytes is safe from {one.safe_index_bytes} on: no index is full before segment.bytes are"
+    return f"a segment {first}; {safe}"
 
 
 def footprint_words(one: Mapping[str, int], index_files: tuple[int, int] | None) -> str:

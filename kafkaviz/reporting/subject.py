@@ -136,9 +136,10 @@ def _tuned(broker: Broker, version: str, typed: Mapping[str, str], watch: Watch)
     """(the tuning, ""), or (None, why there is none)."""
     try:
         source = tuning_source.open_source(broker.source, version, typed, watch=lambda name: watch(f"tuning {name}"))
+        costs = cost_model.costs(source.by_base_offset, None, measured=calibration.kept())
     except KafkavizError as fault:
         return None, str(fault)
-    budgets, costs = Budgets(), cost_model.costs(source.by_base_offset, None, measured=calibration.kept())
+    budgets = Budgets()
     answers, whole = tuning.answers(source.cases, source.whole, budgets, costs)
     if whole is None:
         return None, "there is no batch, and so no lookup"

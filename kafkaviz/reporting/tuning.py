@@ -1,10 +1,10 @@
 """What the report says of the index interval: keep or change, with both curves, today beside another, limits and assumptions."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from kafkaviz import units
 from kafkaviz.analyse import tuning, tuning_words
-from kafkaviz.analyse.tuning import SETTING, At
+from kafkaviz.analyse.tuning import SETTING, At, Recommendation
 from kafkaviz.analyse.tuning_source import BROKER, Case
 from kafkaviz.figures import before_after, limit_map, tornado, tuning_curve, tuning_verdict
 from kafkaviz.figures.tuning_terms import between, micros
@@ -44,7 +44,7 @@ def _summed(pairs: Iterable[tuple[int, int]]) -> tuple[int, int]:
 
 def own_words(of: Tuned) -> str:
     """Of several topics, how many would gain by an interval of their own; empty of one."""
-    changing = sum(one is not None and one.verdict == tuning.Verdict.CHANGE for one in of.answers.values())
+    changing = sum(map(_changes, of.answers.values()))
     if len(of.source.cases) < 2:
         return ""
     many = f"{units.group(changing)} of {units.group(len(of.source.cases))} topics would gain by an interval of their own"
@@ -143,14 +143,23 @@ def _compared(of: Tuned) -> Html:
 
 
 def _command(of: Tuned, other: At) -> Html:
-    """The line that changes it, where that is proposed or was considered."""
+    """The line that changes it, where that is proposed or was considered; where topics differ one for each that changes."""
+    if any(one.code == "topic-by-topic" for one in of.whole.because):
+        lines = [tuning_words.alter_line(SETTING, one.value, name) for name, one in sorted(of.answers.items()) if _changes(one)]
+        return _lines("Topic by topic, where the answer is another interval:", lines) if lines else note("No change is proposed.")
     if other.interval_bytes != of.whole.considered:
         return note("No change is proposed: the right column shows what a longer interval would cost.")
     topic = None if of.source.kind == BROKER else of.case.today.topic
-    line = tuning_words.alter_line(SETTING, other.interval_bytes, topic)
-    reach = tuning_words.reach_words(SETTING)
-    lead = tag("p", verdict_view(of).command_lead, class_="lead")
-    return join((lead, tag("pre", tag("code", line), class_="command", tabindex="0"), note(reach)))
+    return _lines(verdict_view(of).command_lead, [tuning_words.alter_line(SETTING, other.interval_bytes, topic)])
+
+
+def _changes(one: Recommendation | None) -> bool:
+    return one is not None and one.verdict == tuning.Verdict.CHANGE
+
+
+def _lines(lead: str, lines: Sequence[str]) -> Html:
+    shown = tag("pre", tag("code", "\n".join(lines)), class_="command", tabindex="0")
+    return join((tag("p", lead, class_="lead"), shown, note(tuning_words.reach_words(SETTING))))
 
 
 # ---- limits and assumptions

@@ -237,13 +237,20 @@ def readings() -> Readings:
 
 def costs(source: Source, storage: str) -> Costs:
     """The prices for the release that wrote the log; storage: of cost_model.STORAGES, or as this machine was calibrated."""
-    measured = calibration.kept()
-    return cost_model.costs(source.by_base_offset, None if storage == CALIBRATED else storage, measured=measured)
+    return cost_model.costs(source.by_base_offset, None if storage == CALIBRATED else storage, measured=calibrated())
+
+
+def calibrated() -> dict | None:
+    """The last calibration; a page goes on with presets where the file is none."""
+    try:
+        return calibration.kept()
+    except KafkavizError:
+        return None
 
 
 def storages() -> list[str]:
     """What cold reads can be priced with; what this machine measured first."""
-    found = calibration.kept()
+    found = calibrated()
     return [*([CALIBRATED] if found and found.get("random_read_us") else []), *_default_first()]
 
 

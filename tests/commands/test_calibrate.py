@@ -51,12 +51,29 @@ def test_tune_prices_with_it(capsys):
     assert json.loads(capsys.readouterr().out)["costs"]["storage"] == "hdd"
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"pread_17_us": 1}', '{"pread_17_us": {}, "pread_61_us": {}, "measured_at": 3}'])
-def test_what_is_kept_and_broken_counts_as_none(text):
-    """A file that something else wrote, or that was cut."""
+BROKEN = (
+    "", "{", "[]", '{"pread_17_us": 1}', '{"pread_17_us": {}, "pread_61_us": {}, "measured_at": 3}',
+    '{"pread_17_us": {}, "pread_61_us": {"min": 1, "median": 2, "p90": 3}, "measured_at": "2026-11-21"}',
+    '{"pread_17_us": {"min": 1, "median": 2, "p90": 3}, "pread_61_us": {"min": 1, "median": 2, "p90": null}, "measured_at": ""}',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BROKEN)
+def test_what_is_kept_and_broken_is_named(text, capsys):
+    """A file that something else wrote, or that was cut: one line, and no number is made up."""
     calibration.kept_at().parent.mkdir(exist_ok=True)
     calibration.kept_at().write_text(text)
-    assert calibration.kept() is None
+    assert main(["tune", "heartbeat"]) == 2
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert line.startswith(f"kafkaviz: {calibration.kept_at()}: is no calibration")
+
+
+def test_a_report_says_that_a_calibration_is_broken(killed, tmp_path, capsys):
+    """And tells all the rest."""
+    calibration.kept_at().parent.mkdir(exist_ok=True)
+    calibration.kept_at().write_text("{}")
+    assert main(["report", str(killed), "--out", str(tmp_path / "report.html")]) == 0
+    assert "is no calibration" in capsys.readouterr().out
 
 
 def test_nothing_is_written_into_a_directory_of_kafkas(clean, tmp_path, capsys):

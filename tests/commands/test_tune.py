@@ -204,6 +204,7 @@ def test_budgets(clean, capsys):
         (["--fetches", "-1"], "'-1' is no number of fetches a second"),
         (["--budget", "cores=1"], "a budget of cores needs --fetches"),
         (["--set", "no.such.setting=1"], "no.such.setting"),
+        (["--set", "segment.index.bytes=4"], "java.lang.IllegalArgumentException: Invalid max index size: 4"),
         (["--what-if", "retention.ms=1"], "has no effect on what is written"),
         (["--kafka-version", "9.9"], "Kafka 9.9 is no release that is known"),
     ],
@@ -215,6 +216,14 @@ def test_what_is_wrong_is_said_in_one_line(options, words, capsys):
     except SystemExit as stop:
         status = stop.code
     assert status == 2 and words in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_what_kafka_refuses_of_a_partition_is_refused(clean, capsys):
+    """In its words, as --what-if gives them; with room for no time entry each append rolls, and that is said."""
+    assert main(["tune", str(clean / "heartbeat-0"), "--set", "segment.index.bytes=4"]) == 2
+    assert capsys.readouterr().err == "kafkaviz: heartbeat-0: java.lang.IllegalArgumentException: Invalid max index size: 4\n"
+    assert main(["tune", str(clean / "heartbeat-0"), "--set", "segment.index.bytes=12"]) == 0
+    assert "each append starts a segment: its time index has room for no entry" in capsys.readouterr().out
 
 
 def test_a_path_that_is_not_there(tmp_path, capsys):

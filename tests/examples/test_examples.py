@@ -38,6 +38,19 @@ def test_densest_topics(clean):
 
 
 @pytest.mark.slow
+def test_densest_topics_of_a_broker_that_was_killed(killed):
+    """Its active indexes are as long as they may grow; what is written of them counts."""
+    _, *rows = printed("densest_topics.py", str(killed))
+    written: dict[str, int] = {}
+    for partition in open_broker(killed).partitions:
+        for segment in [one for one in partition.segments if one.log and one.index and one.timeindex]:
+            entries = 8 * len(segment.offset_index) + 12 * len(segment.time_index)
+            written[partition.topic] = written.get(partition.topic, 0) + entries
+    assert len(rows) > 2 and all(int(row[3]) == written[row[0]] for row in rows)
+    assert max(int(row[3]) for row in rows) < 1 << 20
+
+
+@pytest.mark.slow
 def test_late_records(clean):
     """Of the topic whose sensors report late."""
     header, *rows = printed("late_records.py", str(clean), "--late-s", "60", "--topics", "sensors-*,orders")
