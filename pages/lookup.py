@@ -22,6 +22,7 @@ from kafkaviz.ui.components import stepper as components
 from kafkaviz.ui.frame import frame
 from kafkaviz.ui.lookups import OFFSET, OWN, PRACTICE, SETS, TARGETS, TIMESTAMP, VERSIONS, Source
 from kafkaviz.ui.pick import Place
+from kafkaviz.ui.printed import printed
 from kafkaviz.ui.tables import chart, csv_of, download, mode, table
 from kafkaviz.words import counted, say, text_in
 
@@ -34,6 +35,7 @@ DEFAULT_KEYS = "6 14 22 26 31 40 47 55 58 66 71 80"
 def main() -> None:
     """The page, or the sentence that says why there is none."""
     place = frame("Lookup")
+    printed()
     has_log = place.segment is not None and place.segment.log is not None
     own = {OWN: parts.middle(units.legible(place.partition.directory), LABEL_CHARACTERS)} if has_log else {}
     sets = own | {one: say(f"lookup.set_{one}") for one in SETS}

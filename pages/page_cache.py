@@ -18,6 +18,7 @@ from kafkaviz.ui import parts, rules, short, state
 from kafkaviz.ui.frame import frame
 from kafkaviz.ui.page_caches import PRACTICE, Settings
 from kafkaviz.ui.pick import Place
+from kafkaviz.ui.printed import printed
 from kafkaviz.ui.tables import csv_of, download, mode, table
 from kafkaviz.words import counted, say
 
@@ -30,6 +31,7 @@ WRONG_SHOWN = 8
 def main() -> None:
     """The page."""
     place = frame("Page cache")
+    printed()
     parts.title(say("page_cache.title"), say("page_cache.lead"), gap=16)
     whole(place)
 
@@ -49,7 +51,7 @@ def sections(place: Place) -> None:
     example()
     st.space(32)
     left, right = st.columns(HALF, gap=20)
-    with left:
+    with left, st.container(gap=None):
         turnovers(wanted)
     with right, st.container(gap=None):
         as_told()
