@@ -29,6 +29,7 @@ LISTED = 12  # segments offered instead of one that is not there
 def main() -> None:
     """The page, or the sentence that says why there is none."""
     place = frame("Segment")
+    segment_parts.look()
     partition = pick.partition(place)
     if place.segment is None:
         return not_there(place, partition)

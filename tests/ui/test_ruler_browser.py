@@ -293,3 +293,16 @@ def test_the_open_tab_comes_back(ruler):
     ruler.page.wait_for_function("document.querySelector('[role=tab][aria-selected=true]')?.innerText === 'Time index'")
     assert tab.evaluate("e => getComputedStyle(e.querySelector('p'), '::after').content") == '"206"'
     assert ruler.page.get_by_text("Timestamp (UTC)").is_visible() and "tab=Time+index" in ruler.page.url
+
+
+def test_nothing_is_cut_on_paper(ruler):
+    """A4, lying: no frame, and every fact and column whole, in both languages."""
+    for spoken in ("en", "zh"):
+        ruler.open("payments-0", 7975, pin="11612", lang=spoken)
+        ruler.page.set_viewport_size({"width": 1047, "height": 718})
+        ruler.page.emulate_media(media="print")
+        wide = "e => e.scrollWidth > e.clientWidth + 1"
+        cut = f"[...document.querySelectorAll('.kv-facts > *, .kv-tblwrap')].filter({wide}).map(e => e.innerText)"
+        assert ruler.page.evaluate(cut) == []
+        assert not ruler.page.locator(".st-key-kv_top").is_visible() and not ruler.page.locator("[data-testid=stSidebar]").is_visible()
+        ruler.page.emulate_media(media="screen")

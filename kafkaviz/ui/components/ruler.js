@@ -518,7 +518,7 @@ const slotWords = (m, slot) => fill(m.data.words.slot, { slot: grp(slot) });
 const slotsWords = (m, first, last) => fill(m.data.words.slots, { first: grp(first), last: grp(last) });
 function which(m, { written, slots }, room) {
   const words = slots - written === 1 ? slotWords(m, written) : slotsWords(m, written, slots - 1), short = `${grp(written)}–${grp(slots - 1)}`;
-  return [words, short].find(one => wide(one) + 4 <= room) ?? '';
+  return [words, short].find(one => wide(one) * 11 / 12 <= room) ?? '';
 }
 
 function unwritten(X, lane, cw, words) {
