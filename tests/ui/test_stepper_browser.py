@@ -77,7 +77,7 @@ def test_keys_leave_fields_alone(page, server):
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Home")
     assert at_step(page)[0] == 3
-    page.get_by_role("slider").focus()
+    page.get_by_role("slider", name="Target along the log").focus()
     page.keyboard.press("Tab")
     page.keyboard.press("ArrowRight")
     assert at_step(page)[0] == 4
@@ -128,6 +128,30 @@ def test_a_slot_that_is_clicked_is_looked_up(page, server):
     page.wait_for_url("**target=26**")
     page.reload()
     page.locator(".say", has_text="not above 26").wait_for(timeout=60_000)
+
+
+def test_a_slot_is_reached_by_key(page, server):
+    """Arrows, Page keys, Home and End move over the slots and not the steps; Enter looks up, and the cursor stays."""
+    opened(page, server, "set=five&target=23&step=4")
+    cursor = page.get_by_role("slider", name="Slot to look up")
+    cursor.focus()
+    for key, slot in (("End", 4), ("ArrowLeft", 3), ("Home", 0), ("PageDown", 0), ("ArrowRight", 1)):
+        cursor.press(key)
+        assert cursor.get_attribute("aria-valuenow") == str(slot) and at_step(page)[0] == 4, key
+    assert "offset 14 → byte 459" in cursor.get_attribute("aria-valuetext")
+    cursor.press("Enter")
+    page.locator(".say", has_text="not above 14").wait_for()
+    page.wait_for_url("**target=14**")
+    assert cursor.evaluate("element => element.matches(':focus')") and cursor.get_attribute("aria-valuenow") == "1"
+
+
+def test_another_language_keeps_the_step(page, server):
+    """Words, bar and titles change, the step does not."""
+    opened(page, server, "set=five&target=23&step=4")
+    page.get_by_role("button", name="中文").click()
+    page.locator(".say", has_text="中间的槽 3 是 26，大于 23。").wait_for()
+    assert page.locator(".count").inner_text() == "第 4 步，共 8 步" and page.locator(".play").inner_text().endswith("播放")
+    page.get_by_role("heading", name="热区").first.wait_for()
 
 
 def test_back_undoes_one_choice(page, server):
