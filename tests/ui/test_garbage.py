@@ -54,3 +54,17 @@ def test_what_was_left_out_is_freed_once_nothing_refers_to_it(monkeypatch):
     gc.collect()
     del thing
     assert gone() is None
+
+
+def test_a_circle_that_was_left_out_is_found_later(monkeypatch):
+    """A tab that was closed after a long search: a few minutes later all of it is gone, and what stays is left out again."""
+    monkeypatch.setattr(garbage, "LONG_S", -1)
+    circle = Thing()
+    circle.itself, gone = circle, weakref.ref(circle)
+    gc.collect()
+    del circle
+    gc.collect()
+    assert gone() is not None
+    monkeypatch.setattr(garbage, "_everything_s", garbage._everything_s - garbage.EVERYTHING_S - 1)
+    gc.collect()
+    assert gone() is None and gc.get_freeze_count() > 10_000
