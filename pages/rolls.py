@@ -22,6 +22,7 @@ from kafkaviz.ui import rolls as lab
 from kafkaviz.ui.components.growth import growth
 from kafkaviz.ui.frame import frame
 from kafkaviz.ui.pick import Place
+from kafkaviz.ui.printed import printed
 from kafkaviz.ui.tables import chart, csv_of, download, mode, table
 from kafkaviz.words import counted, say
 
@@ -42,6 +43,7 @@ CHANGED = ("workload", "throughput", "batches")
 def main() -> None:
     """The page."""
     place = frame("Rolls")
+    printed()
     whole(place, head(place))
 
 
@@ -82,7 +84,7 @@ def head(place: Place) -> str:
 
 def called(label: str) -> str:
     """What a choice is called: a topic-partition by its name."""
-    return say("rolls.simulated") if label == SIMULATED else label
+    return say("rolls.simulated") if label == SIMULATED else parts.plain(label)
 
 
 def shown_now(labels: list[str]) -> str:
@@ -287,7 +289,7 @@ def figures(shown: Lanes, load: Load, key: str, appended: np.ndarray | None) -> 
             with st.container(width="stretch"):
                 parts.figure_head(view.title, view.below)
             st.html(parts.key((kind, roll_words.name(cause)) for kind, cause in KEY.items()), width="content")
-        chart(drawn.figure, "kv_timeline", f"{view.title}. {view.below}")
+        chart(drawn.figure, "kv_timeline", say("common.titled", title=view.title, below=view.below))
         pager(len(shown.lanes))
     st.space(16)
     left, right = st.columns(WIDTHS, gap=20)
@@ -325,7 +327,7 @@ def curves(shown: Lanes, load: Load, key: str) -> None:
     drawn = lab.curves(key, mode(), shown, load)
     view = drawn.view
     parts.figure_head(view.title, view.below)
-    chart(drawn.figure, "kv_limits", f"{view.title}. {view.below}")
+    chart(drawn.figure, "kv_limits", say("common.titled", title=view.title, below=view.below))
     with st.expander(say("rolls.curves_table")):
         st.html(f'<p class="kv-sm">{parts.escape(safe_words(shown.config, load, shown.bytes_per_s))}</p>')
         heads = (say("rolls.at"), say("rolls.first"), *(roll_words.name(cause).capitalize() for cause in view.seconds))

@@ -17,6 +17,7 @@ from kafkaviz.ui import rolls as settings_lab
 from kafkaviz.ui import tunings as lab
 from kafkaviz.ui.frame import frame
 from kafkaviz.ui.pick import Place
+from kafkaviz.ui.printed import printed
 from kafkaviz.ui.tables import csv_of, download, mode, table
 from kafkaviz.ui.tuning_sections import Shown, adopt, called, go_to, sections, verdict
 from kafkaviz.words import counted, say
@@ -28,6 +29,7 @@ BUDGETS = (state.P99, state.COLD_P99, state.SHARE, state.FETCHES, state.CORES, s
 def main() -> None:
     """The page."""
     place = frame("Tuning")
+    printed()
     whole(place)
 
 
@@ -102,6 +104,11 @@ def scope(labels: list[str], place: Place) -> str:
     return own if own in labels else labels[0]
 
 
+def choice_words(option: str) -> str:
+    """What a choice is called; a topic-partition by its name, which is no Markdown."""
+    return parts.plain(lab.told(option))
+
+
 def segmented(choices: dict[str, tuple[str, str]], now: str, place: Place) -> None:
     """The choice; another one is another address."""
     shown = {parts.middle(one, NAME_CHARACTERS): one for one in choices}
@@ -110,7 +117,7 @@ def segmented(choices: dict[str, tuple[str, str]], now: str, place: Place) -> No
         words = say("tuning.of_workload" if choices[now][0] == "workload" else "tuning.of_directory")
         st.html(f'<div class="kv-lab">{words}</div>', width="content")
         look = {"default": middle, "required": True, "label_visibility": "collapsed", "key": f"kv_tune_of_{now}"}
-        label = shown.get(st.segmented_control(say("tuning.tuned"), list(shown), format_func=lab.told, **look) or middle, now)
+        label = shown.get(st.segmented_control(say("tuning.tuned"), list(shown), format_func=choice_words, **look) or middle, now)
     if label != now:
         kind, name = choices[label]
         go_to(place, name if kind == "partition" else place.address.get(state.TOPIC_PARTITION, ""), "" if kind == "partition" else label)

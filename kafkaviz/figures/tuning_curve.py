@@ -282,7 +282,7 @@ def _plateau_words(shown: TuningCurveView, ink: dict[str, str]) -> list[dict]:
     place = {
         "xref": "x",
         "x": float(np.log10(LEAST_X if is_wide else shown.least_batch_bytes)),
-        "xshift": 8,
+        "xshift": 4,
         "xanchor": "left",
         "align": "left",
     }

@@ -300,7 +300,8 @@ def limits_figure(shown: Shown) -> None:
     view = lab.viewed(asked, lambda: limit_map.view(shown.case.measured, shown.config, shown.chosen, room))
     with st.container(key="kv_fig_limit_map"):
         parts.figure_head(view.title, limit_map.below())
-        chart(lab.drawn(asked, mode(), limit_map.figure, view), "kv_limit_map", f"{view.title}. {limit_map.below()}")
+        alt = say("common.titled", title=view.title, below=limit_map.below())
+        chart(lab.drawn(asked, mode(), limit_map.figure, view), "kv_limit_map", alt)
     st.space(12)
     with st.expander(say("rolls.curves_table")):
         st.html(f'<p class="kv-sm">{parts.escape(limit_map.words(view, shown.case.measured, shown.config))}</p>')
@@ -318,7 +319,8 @@ def assumptions_figure(shown: Shown) -> None:
     view = lab.viewed(asked, lambda: tornado.view(found, answer, now.today.p99_us.typical, shown.budgets.p99_us))
     with st.container(key="kv_fig_tornado"):
         parts.figure_head(view.title, tornado.below())
-        chart(lab.drawn(asked, mode(), tornado.figure, view), "kv_tornado", f"{view.title}. {tornado.below()}")
+        alt = say("common.titled", title=view.title, below=tornado.below())
+        chart(lab.drawn(asked, mode(), tornado.figure, view), "kv_tornado", alt)
     st.space(12)
     with st.expander(say("tuning.as_table")):
         heads, rows = tornado.columns(), tornado.rows(view)

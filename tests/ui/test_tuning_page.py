@@ -106,7 +106,8 @@ def test_a_topic_of_several_partitions():
     """All of them together, beside each alone."""
     at = page(tp="orders-0", tune="all of orders")
     assert "cost on all of orders: 599 batches" in html(at) and "Keep" in html(at)
-    assert {"heartbeat-0", "orders-0", "all of orders", "Whole broker", "Workload"} == set(at.get("button_group")[0].options)
+    options = {one.replace("\\", "") for one in at.get("button_group")[0].options}  # a hyphen is kept from becoming a list
+    assert options == {"heartbeat-0", "orders-0", "all of orders", "Whole broker", "Workload"}
 
 
 def test_the_log_once_more():
