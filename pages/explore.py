@@ -13,6 +13,7 @@ from kafkaviz.ui import cache, explore, parts, pick, state, work
 from kafkaviz.ui.cache import Listed
 from kafkaviz.ui.components import sql as field
 from kafkaviz.ui.frame import frame
+from kafkaviz.ui.printed import printed
 from kafkaviz.units import moment
 from kafkaviz.words import counted, say
 from kafkaviz.words.retold import retold
@@ -211,6 +212,7 @@ def out_of_date(here: Listed) -> None:
 def main() -> None:
     """The page."""
     place = frame("Explore")
+    printed()
     here = pick.listed(place)
     parts.title(say("common.page_explore"), say("explore.lead"))
     text = query_text()

@@ -16,6 +16,7 @@ from kafkaviz.ui.cache import KEPT, Listed
 from kafkaviz.ui.checkups import Checkup, checkups, is_for_spark
 from kafkaviz.ui.components.findings import findings
 from kafkaviz.ui.frame import frame
+from kafkaviz.ui.printed import printed
 from kafkaviz.ui.rebuilt_indexes import rebuilt_indexes
 from kafkaviz.words import say
 
@@ -126,6 +127,7 @@ def _message(key: str, asked: str, spoken: str, _health: "Health") -> dict:
 def main() -> None:
     """The page."""
     place = frame("Health")
+    printed()
     here, asked = pick.listed(place), release()
     if not asked and is_for_spark(here):
         head(here, None, asked)

@@ -13,10 +13,13 @@ from kafkaviz.ui.lessons.grammar import Block, Lesson, NoValue, Step
 from kafkaviz.ui.workshop import LETTERS, At
 from kafkaviz.words import say
 
+PAPER = "@page { size: 984px 1392px; margin: 56px 32px; }"  # in the proportions of A4, as wide as the sheet is on the screen
+
 
 def show(here: At, count: int, is_teacher: bool) -> None:
     """The lesson to be printed. is_teacher: with the notes."""
     lesson = here.lesson
+    st.html(f"<style>{PAPER}</style>")
     with st.container(key="kv_paper_head", horizontal=True, vertical_alignment="center", gap=16):
         print_page(say("workshop.print"))
         st.html(f'<span class="kv-sm kv-fnt">{escape(say("workshop.print_below"))}</span>')
@@ -46,7 +49,7 @@ def _step(step: Step, part: int, lesson: Lesson, is_teacher: bool) -> None:
             elif one.kind in live.LIVE and not one["after"]:
                 _figure(one, f"paper_{lesson.name}_{part}_{number}")
             elif one.kind == "predict":
-                _question(one)
+                _question(one, f"{part}_{number}")
             elif one.kind == "exercise":
                 _task(one)
             elif one.kind == "misleads":
@@ -76,10 +79,11 @@ def _figure(block: Block, key: str) -> None:
         kind.draw(made, block, key)
 
 
-def _question(block: Block) -> None:
+def _question(block: Block, key: str) -> None:
     boxes = "".join(_box(LETTERS[place].upper(), text) for place, (text, _) in enumerate(workshop.choices(block)))
-    st.markdown(f"**{block['ask']}**")
-    st.html(f'<ul class="kv-boxes">{boxes}</ul>')
+    with st.container(key=f"kv_sheet_asked_{key}", gap=4):
+        st.markdown(f"**{block['ask']}**")
+        st.html(f'<ul class="kv-boxes">{boxes}</ul>')
 
 
 def _box(letter: str, text: str) -> str:

@@ -15,6 +15,7 @@ from kafkaviz.ui import parts, rules, spoken, state, workshop
 from kafkaviz.ui.frame import PAGES, frame
 from kafkaviz.ui.lessons import handout, live, tasks
 from kafkaviz.ui.lessons.grammar import Block, Fault, Lesson, NoValue, Step
+from kafkaviz.ui.printed import printed
 from kafkaviz.ui.workshop import LETTERS, At
 from kafkaviz.words import say
 
@@ -30,6 +31,7 @@ def main() -> None:
     found, faults = found_lessons.lessons(spoken.language())
     here = workshop.at(found) if found else None
     frame("Workshop", lambda: crumbs(found, here), lambda: tools(here))
+    printed()
     st.html(f"<style>{_stylesheet()}</style>")
     broken(faults)
     if here is None:
