@@ -29,6 +29,13 @@ START_S = 120  # more than a server ever took
 @contextmanager
 def serving(cache: Path, *arguments: str) -> Iterator[str]:
     """The address of an app that keeps its cache, and server.log, in this folder. arguments: of `kafkaviz app`."""
+    with started(cache, *arguments) as (address, _):
+        yield address
+
+
+@contextmanager
+def started(cache: Path, *arguments: str) -> Iterator[tuple[str, subprocess.Popen]]:
+    """The same, and the process of the server."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -38,7 +45,7 @@ def serving(cache: Path, *arguments: str) -> Iterator[str]:
         address = f"http://127.0.0.1:{port}"
         try:
             wait_until_healthy(address)
-            yield address
+            yield address, process
         finally:
             process.terminate()
 

@@ -1,0 +1,26 @@
+"""python -m tests.soak: DIRECTORIES=200 opened in one server, and what it holds meanwhile, a line every 10."""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.soak import run
+
+
+def main() -> int:
+    """0 if memory came back."""
+    directories = int(os.environ.get("DIRECTORIES") or 200)
+    print(run.HEAD)
+    held = []
+    with tempfile.TemporaryDirectory(prefix="kafkaviz-soak-") as folder:
+        for one in run.soak(Path(folder), directories, every=10):
+            held.append(one)
+            print(one, flush=True)
+    grown = run.grown(held)
+    print("\n".join(grown) or "Memory, threads and files came back.")
+    return 1 if grown else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

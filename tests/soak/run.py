@@ -1,0 +1,110 @@
+"""Many directories opened in turn in one server, by one visitor after the other; what the server holds after each of them."""
+
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from docs import browsing
+from kafkaviz.log import archive
+from tests.live.churn import pool
+from tests.soak.visitor import Visitor
+
+SAMPLES = browsing.ROOT / "sample_data"
+PAGES = ("", "segment", "lookup", "health")
+SAMPLE_EVERY = 50  # directories, a sample is one
+CATALOG_S = 300
+MIB = 1 << 20
+SHARE = 1.1  # of what is held behind the first quarter of the directories
+SLACK = {"own_bytes": 40 * MIB, "java_bytes": 150 * MIB, "threads": 8, "files": 400}  # Streamlit keeps 128 tabs, of three files each
+
+
+@dataclass(frozen=True)
+class Held:
+    """What the server holds behind so many directories: memory of its own process and of its Java, threads, open files."""
+
+    directories: int
+    own_bytes: int
+    java_bytes: int
+    threads: int
+    files: int
+    seconds: float
+
+    def __str__(self) -> str:
+        sizes = f"{self.own_bytes / MIB:8.0f} {self.java_bytes / MIB:8.0f}"
+        return f"{self.directories:11} {sizes} {self.threads:8} {self.files:6} {self.seconds:8.0f}"
+
+
+HEAD = f"{'directories':>11} {'MiB':>8} {'Java MiB':>8} {'threads':>8} {'files':>6} {'seconds':>8}"
+
+
+def soak(folder: Path, directories: int, every: int) -> Iterator[Held]:
+    """Opens so many directories in a server of its own, and tells every so many what it holds. AssertionError where a page fails."""
+    kept, started = folder / "cache", time.monotonic()
+    kept.mkdir()
+    with browsing.started(kept) as (address, process):
+        for count in range(1, directories + 1):
+            directory = _directory(folder, count)
+            with Visitor(address) as visitor:
+                for page in PAGES:
+                    seen = visitor.see(page, dir=str(directory))
+                    assert seen.elements > 5 and not seen.exceptions, f"{page or 'broker'} of {directory}: {seen}"
+            _wait_for(kept / "catalogs", archive.stem(directory))
+            if not directory.is_file():
+                shutil.rmtree(directory)
+            if count % every == 0:
+                yield _held(process.pid, count, time.monotonic() - started)
+
+
+def _samples() -> list[Path]:
+    return sorted(SAMPLES.glob("*.tar.gz"))
+
+
+def _directory(folder: Path, count: int) -> Path:
+    """The next one: a small one that nobody has seen before, and now and then a sample."""
+    if count % SAMPLE_EVERY == 0:
+        samples = _samples()
+        return samples[count // SAMPLE_EVERY % len(samples)]
+    segments, own = pool()
+    path = folder / f"kafka-{count}"
+    for name, data in own.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_bytes(data)
+    for topic in ("orders-0", "payments-0"):
+        (path / topic).mkdir()
+        for segment in segments:
+            for name, data in segment.items():
+                (path / topic / name).write_bytes(data)
+    return path
+
+
+def _wait_for(catalogs: Path, name: str) -> None:
+    """Until the ingest of a directory has ended: what it holds counts too, and the next one must not wait for it."""
+    deadline = time.monotonic() + CATALOG_S
+    while not any(catalogs.glob(f"{name}-*/_catalog.json")):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"the ingest of {name} has no end")
+        time.sleep(0.1)
+
+
+def _held(number: int, count: int, seconds: float) -> Held:
+    """As Linux tells it."""
+    children = [int(one) for task in Path(f"/proc/{number}/task").iterdir() for one in (task / "children").read_text().split()]
+    java = sum(_resident_bytes(one) for one in children)
+    threads, files = (sum(1 for _ in Path(f"/proc/{number}/{what}").iterdir()) for what in ("task", "fd"))
+    return Held(count, _resident_bytes(number), java, threads, files, seconds)
+
+
+def _resident_bytes(number: int) -> int:
+    try:
+        return int(Path(f"/proc/{number}/status").read_text().partition("VmRSS:")[2].split(maxsplit=1)[0]) << 10
+    except (OSError, IndexError):
+        return 0
+
+
+def grown(held: list[Held]) -> list[str]:
+    """What grew more between a quarter of the run and its end than SLACK allows, in words; until then caches fill."""
+    early, late = held[len(held) // 4 - 1], held[-1]
+    found = {name: (getattr(early, name), getattr(late, name)) for name in SLACK}
+    return [f"{name} grew from {before} to {now}" for name, (before, now) in found.items() if now > before * SHARE + SLACK[name]]

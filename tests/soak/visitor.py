@@ -1,0 +1,51 @@
+"""A visitor without a browser: asks a running app for its pages over the websocket that the browser speaks, and reads what comes back."""
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.sync.client import connect
+
+PATIENCE_S = 60
+LARGEST_BYTES = 1 << 28
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a page sent: how many elements, and the words of each exception among them."""
+
+    elements: int
+    exceptions: tuple[str, ...]
+
+
+class Visitor:
+    """One tab of a browser, for the time of a with block."""
+
+    def __init__(self, address: str) -> None:
+        """address: http://127.0.0.1:8501 or the like."""
+        self._socket = connect(
+            f"{address.replace('http', 'ws', 1)}/_stcore/stream", origin=address, subprotocols=["streamlit"], max_size=LARGEST_BYTES
+        )
+
+    def __enter__(self) -> "Visitor":
+        return self
+
+    def __exit__(self, *told: object) -> None:
+        self._socket.close()
+
+    def see(self, page: str, **query: str) -> Seen:
+        """A page, from its first element to its end; page: "" is the home. TimeoutError where it has no end."""
+        asked = BackMsg()
+        asked.rerun_script.query_string, asked.rerun_script.page_name = urlencode(query), page
+        self._socket.send(asked.SerializeToString())
+        elements, exceptions = 0, []
+        while True:
+            told = ForwardMsg.FromString(self._socket.recv(PATIENCE_S))
+            kind = told.WhichOneof("type")
+            if kind == "delta" and told.delta.HasField("new_element"):
+                elements += 1
+                if told.delta.new_element.HasField("exception"):
+                    exceptions.append(told.delta.new_element.exception.message)
+            if kind == "script_finished" and told.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+                return Seen(elements, tuple(exceptions))
