@@ -19,6 +19,7 @@ from kafkaviz.ui import anatomies, bytes_tab, choice, faults, parts, pick, segme
 from kafkaviz.ui.components import address, ruler
 from kafkaviz.ui.frame import frame, pages
 from kafkaviz.ui.pick import Place
+from kafkaviz.ui.printed import printed
 from kafkaviz.words import counted, say
 
 WIDTHS = (0.7207, 0.2793)  # 728 and 276 pixels in a window 1280 wide, as Streamlit shares out what the gap leaves
@@ -29,7 +30,7 @@ LISTED = 12  # segments offered instead of one that is not there
 def main() -> None:
     """The page, or the sentence that says why there is none."""
     place = frame("Segment")
-    segment_parts.look()
+    printed()
     partition = pick.partition(place)
     if place.segment is None:
         return not_there(place, partition)

@@ -1,11 +1,7 @@
 """The facts and tables of the Segment page as HTML; every text from a file is escaped here or in ui/parts.py."""
 
 from collections.abc import Iterable, Sequence
-from functools import cache
 from html import escape
-from pathlib import Path
-
-import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.analyse.links import NONE
@@ -20,16 +16,6 @@ EPOCH, CRC = "epoch#", "crc"
 BATCHES = ("position#", "size#", "offsets", "records#", "newest", "codec", EPOCH, CRC, "entry")
 INDEX = ("slot#", "byte#", "raw", "relative#", "offset#", "position#", "gap#", "batch")
 TIME_INDEX = ("slot#", "byte#", "timestamp", "offset#", "offset_entry", "gap#")
-
-
-def look() -> None:
-    """How the page prints."""
-    st.html(f"<style>{_stylesheet()}</style>")
-
-
-@cache
-def _stylesheet() -> str:
-    return Path(__file__).with_name("segment.css").read_text(encoding="utf-8")
 
 
 def facts(groups: Iterable[tuple[str, str, Iterable[Fact]]]) -> None:

@@ -44,3 +44,14 @@ def test_damage_is_told(damaged):
     at = page(damaged, "metrics-0", 0, tab="Bytes", file=".index")
     assert "torn slot" in [span[2] for span in sent(at)["panes"][0]["spans"]]
     assert "torn, or no field" in html(at)
+
+
+def test_bytes_in_chinese(killed):
+    """What a field means, what was never written, and what the keys do; the names of fields are Kafka's."""
+    words = sent(page(killed, "append-time-0", 0, pin="7180", tab="Bytes", lang="zh"))
+    fields = {span[2]: span[5] for span in words["panes"][0]["spans"]}
+    assert fields["lastOffsetDelta"].endswith("索引项存的键就是它。") and fields["crc"].endswith("校验一致。")
+    assert words["words"]["fields"] == "字段" and words["language"] == "zh"
+    words = sent(page(killed, "append-time-0", 0, tab="Bytes", file=".index", lang="zh"))
+    unwritten = next(span for span in words["panes"][0]["spans"] if span[4] == "unwritten")
+    assert (unwritten[2], unwritten[3].replace("\u202f", " ")) == ("从未写过的槽", "8 088 个槽")

@@ -296,13 +296,31 @@ def test_the_open_tab_comes_back(ruler):
 
 
 def test_nothing_is_cut_on_paper(ruler):
-    """A4, lying: no frame, and every fact and column whole, in both languages."""
+    """No frame, and every fact and column whole, in both languages."""
     for spoken in ("en", "zh"):
         ruler.open("payments-0", 7975, pin="11612", lang=spoken)
-        ruler.page.set_viewport_size({"width": 1047, "height": 718})
+        ruler.page.set_viewport_size({"width": 1304, "height": 1844})
         ruler.page.emulate_media(media="print")
         wide = "e => e.scrollWidth > e.clientWidth + 1"
         cut = f"[...document.querySelectorAll('.kv-facts > *, .kv-tblwrap')].filter({wide}).map(e => e.innerText)"
         assert ruler.page.evaluate(cut) == []
         assert not ruler.page.locator(".st-key-kv_top").is_visible() and not ruler.page.locator("[data-testid=stSidebar]").is_visible()
         ruler.page.emulate_media(media="screen")
+
+
+def test_another_language_keeps_what_was_chosen(ruler):
+    """The pin, the window, the tab and the shade; and the address has the same words for them in both."""
+    ruler.open("payments-0", 7975, pin="11612")
+    ruler.page.locator(".dt").focus()
+    ruler.page.keyboard.press("ArrowRight")
+    ruler.pinned(11626)
+    ruler.page.get_by_role("tab", name="Time index").click()
+    ruler.page.get_by_role("radio", name="Size").click()
+    ruler.page.wait_for_function("location.search.includes('tab=Time+index') && location.search.includes('shade=Size')")
+    ruler.page.get_by_text("中文").click()
+    ruler.said("批次 11\u202f626–11\u202f627")
+    ruler.page.get_by_text("时间戳（UTC）").wait_for()
+    assert all(one in ruler.page.url for one in ("lang=zh", "pin=11626", "tab=Time+index", "shade=Size"))
+    ruler.page.reload()
+    ruler.said("批次 11\u202f626–11\u202f627")
+    ruler.page.get_by_text("时间戳（UTC）").wait_for()

@@ -28,6 +28,7 @@ def page(directory: Path, partition: str | None = None, segment: int | str | Non
     """The page at this address, run once."""
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE_S)
     at.query_params["dir"] = str(directory)
+    at.query_params["lang"] = query.pop("lang", "en")  # the session keeps the one that it began with
     at.run()
     given = {"tp": partition, "segment": segment, **query}
     for name, value in given.items():
@@ -245,3 +246,16 @@ def test_a_segment_before_magic_2(data, tmp_path):
     text = html(page(tmp_path, "old-0", 809_535))
     assert "Messages of magic 0 have no timestamp.</p>" in text
     assert "<th>CRC-32</th>" in text and ">Epoch</th>" not in text
+
+
+def test_in_chinese(clean, killed):
+    """Title, facts, tables, ruler and tabs; what Kafka calls its own stays, and so do the words in the address."""
+    at = page(clean, "payments-0", 7975, pin="11612", lang="zh", tab="Time index", shade="Size")
+    text, words = html(at), sent(at)[0]
+    assert "906 个批次，共 1023 KiB。209 个有索引项" in text and "<dt>保留到</dt>" in text and "<th>时间戳（UTC）</th>" in text
+    assert words["title"].replace("\u202f", " ") == "大约每 4 906 字节有一个批次得到索引项" and words["shade"]["by"] == "Size"
+    assert words["words"]["axis"] == ".log 的字节" and words["hint"].startswith("越深越大")
+    assert [tab.label for tab in at.tabs] == ["批次", "位移索引", "时间索引", "字节"] and at.session_state["tab"] == "时间索引"
+    tail = html(page(killed, "append-time-0", 0, lang="zh"))
+    assert "45 B，残缺" in tail and "<dt>从未写过</dt>" in tail
+    assert "没有从位移 5 开始的日志段" in html(page(clean, "payments-0", 5, lang="zh"))

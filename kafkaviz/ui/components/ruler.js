@@ -390,7 +390,7 @@ function overview(m) {
 }
 
 function wholeSegment(m, w, x) {
-  const g = S('svg', { height: 50, viewBox: `0 0 ${w} 50`, role: 'img', 'aria-label': m.data.words.overview }, patterns());
+  const g = S('svg', { height: 50, viewBox: `0 0 ${w} 50`, preserveAspectRatio: 'xMinYMid', role: 'img', 'aria-label': m.data.words.overview }, patterns());
   g.append(S('text', { x: 0, y: 15, class: 'axt' }, m.data.words.whole_upper), S('text', { x: 0, y: 30, class: 'axt' }, m.data.words.whole_lower));
   if (m.data.overview.length) columns(m, g, x); else each(m, g, x);
   const from = Math.min(x(m.end), w - 11);
@@ -442,7 +442,7 @@ const shade = (m, b) => m.data.shade.by === 'Plain' ? grey(34) : shadeOf(m, valu
 
 function detail(m) {
   const el = m.$('dt'), w = widthOf(el), lit = chain(m, m.hover ?? m.pin);
-  const g = S('svg', { height: HEIGHT, viewBox: `0 0 ${w} ${HEIGHT}`, role: 'img', 'aria-label': m.data.title }, patterns());
+  const g = S('svg', { height: HEIGHT, viewBox: `0 0 ${w} ${HEIGHT}`, preserveAspectRatio: 'xMinYMid', role: 'img', 'aria-label': m.data.title }, patterns());
   g.append(S('clipPath', { id: 'cp' }, S('rect', { x: LEFT - 1, y: 0, width: w - LEFT + 1, height: HEIGHT })));
   const k = S('g', { 'clip-path': 'url(#cp)', class: 'dim' }), stations = stationsIn(m), room = (w - LEFT) / (stations.length || 1);
   m.layout = { w, x: scale(...m.window, LEFT, w), stations, room, cw: Math.min(150, room - 8) };
