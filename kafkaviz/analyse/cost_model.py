@@ -47,6 +47,9 @@ class Range(NamedTuple):
 ZERO = Range(0, 0, 0)
 
 
+HDD, OBJECT_STORE, CALIBRATED = "hdd", "object-store", "calibrated"
+
+
 @dataclass(frozen=True)
 class Storage:
     """What one random read of 4 KiB that is not in the page cache takes, in µs."""
@@ -54,6 +57,11 @@ class Storage:
     name: str
     read_us: Range
     source: str
+
+    @property
+    def seeks(self) -> bool:
+        """Whether each read is a seek of an arm, by its name or by what this machine measured of it."""
+        return self.name == HDD or (self.name == CALIBRATED and self.read_us.typical >= STORAGES[HDD].read_us.low)
 
 
 STORAGES: dict[str, Storage] = {
@@ -66,10 +74,10 @@ STORAGES: dict[str, Storage] = {
         Storage("object-store", Range(20_000, 50_000, 100_000), "one GET; an assumption, nobody measured it here"),
     )
 }  # fmt: skip
-HDD, OBJECT_STORE = "hdd", "object-store"
 DEFAULT_STORAGE = "nvme"
 
 HEADER_US = Range(1.5, 1.8, 4.0)  # two reads a header, up to 4.0: 1.81 to 1.84 µs in three runs
+FAULT_US = Range(0.5, 1.0, 2.9)  # the first touch of a mapped page that is in the page cache
 FIRST_US = Range(1.0, 2.2, 3.6)  # before the first header: the search in the index, and what else there is
 
 
@@ -77,8 +85,10 @@ FIRST_US = Range(1.0, 2.2, 3.6)  # before the first header: the search in the in
 class Costs:
     """What a lookup is priced with.
 
-    header_us: each header of a scan in the page cache. first_us: what comes before the first. is_modelled: whether header_us is half
-    of what was measured, for the scan with one read a header. calibrated: where the machine's own measures are from, if they are.
+    header_us: each header of a scan in the page cache. first_us: what comes before the first. fault_us: a page of an index that is in the
+    page cache and touched for the first time. is_modelled: whether header_us is of the scan with one read a header, for which Java's part
+    is half of what was measured. calibrated: where the machine's own measures are from, if they are. one_read_share: of the headers, those
+    of magic 0 and 1, which take one read where others take two.
     """
 
     header_us: Range = HEADER_US
@@ -87,16 +97,29 @@ class Costs:
     read_ahead_bytes: int = READ_AHEAD_BYTES
     is_modelled: bool = False
     calibrated: str | None = None
+    fault_us: Range = FAULT_US
+    one_read_share: float = 0.0
+
+    @property
+    def each_us(self) -> Range:
+        """A header of this log."""
+        return self.header_us if self.is_modelled else self.header_us.times(1 - self.one_read_share / 2)
+
+    def of(self, one_read_share: float) -> "Costs":
+        """The same for a log of which that share of the batches is of magic 0 and 1."""
+        return replace(self, one_read_share=one_read_share)
 
     def warm_us(self, headers: float) -> Range:
         """A lookup that reads so many headers, everything in the page cache."""
-        return self.first_us.plus(self.header_us.times(headers))
+        return self.first_us.plus(self.each_us.times(headers))
 
-    def cold_us(self, headers: float, reads: float) -> Range:
-        """One that finds none of the .log in the page cache, and takes so many device reads; the index is in memory."""
+    def cold_us(self, headers: float, reads: float, index_reads: float = 0.0, index_pages: float = 0.0) -> Range:
+        """One that finds nothing in the page cache: so many device reads of the .log, and of an index of which it touches so many pages;
+        pages that came along with another only take a fault."""
         if self.storage.name == "memory":
             return self.warm_us(headers)
-        return self.warm_us(headers).plus(self.storage.read_us.times(COLD_START_READS + COLD_EACH_READS * reads))
+        device = self.storage.read_us.times(COLD_START_READS + COLD_EACH_READS * reads + index_reads)
+        return self.warm_us(headers).plus(device).plus(self.fault_us.times(max(0.0, index_pages - index_reads)))
 
     def cores(self, headers_mean: float, fetches_per_s: float) -> Range:
         """The processor cores that lookups keep busy; a fetch that waits at the log's end looks nothing up."""
@@ -110,13 +133,11 @@ def costs(
 
     measured: what `kafkaviz calibrate` wrote, in place of presets: the JVM's part of a header is what its reads leave of 1.8 µs.
     """
-    found = Costs(storage=STORAGES[storage or DEFAULT_STORAGE], read_ahead_bytes=read_ahead_bytes)
+    found = Costs(storage=STORAGES[storage or DEFAULT_STORAGE], read_ahead_bytes=read_ahead_bytes, is_modelled=by_base_offset)
     if measured:
         found = _calibrated(found, measured)
-        found = replace(found, storage=STORAGES[storage]) if storage else found
-    if by_base_offset:
-        found = replace(found, header_us=found.header_us.times(0.5), is_modelled=True)
-    return found
+        return replace(found, storage=STORAGES[storage]) if storage else found
+    return replace(found, header_us=found.header_us.times(0.5)) if by_base_offset else found
 
 
 READS_OF_A_HEADER_US = 0.61 + 0.68  # of the 1.8 µs on the machine that measured the header
@@ -124,12 +145,13 @@ JAVA_US = Range(HEADER_US.low - 1.0, HEADER_US.typical - READS_OF_A_HEADER_US, H
 
 
 def _calibrated(found: Costs, measured: Mapping) -> Costs:
-    """The machine's own reads; what Java adds to them stays a preset."""
-    hits = (_range(measured[name]) for name in ("pread_17_us", "pread_61_us"))
-    header_us = JAVA_US.plus(next(hits)).plus(next(hits))
-    read_us = measured.get("random_read_us")
-    storage = Storage("calibrated", _range(read_us), "this machine's own disk, measured") if read_us else found.storage
-    return replace(found, header_us=header_us, storage=storage, calibrated=measured["measured_at"])
+    """The machine's own reads, one a header or two; what Java adds to each stays a preset."""
+    one, other = (_range(measured[name]) for name in ("pread_17_us", "pread_61_us"))
+    header_us = JAVA_US.times(0.5).plus(one) if found.is_modelled else JAVA_US.plus(one).plus(other)
+    read_us, fault_us = measured.get("random_read_us"), measured.get("minor_fault_us")
+    storage = Storage(CALIBRATED, _range(read_us), "this machine's own disk, measured") if read_us else found.storage
+    fault = {"fault_us": _range(fault_us)} if fault_us else {}
+    return replace(found, header_us=header_us, storage=storage, calibrated=measured["measured_at"], **fault)
 
 
 def _range(measure: Mapping) -> Range:
@@ -196,9 +218,3 @@ def implied_price_us(interval_bytes: float, batch_bytes: float, spread: float, h
     """
     overshoot = batch_bytes * (1 + spread**2) / 2
     return 1e6 * header_us * (interval_bytes + overshoot) ** 2 / (40 * 2**30 * batch_bytes)
-
-
-def priced_interval_bytes(price_us: float, batch_bytes: float, spread: float, header_us: float) -> float:
-    """The interval at which one MB of index a GiB of log buys so many µs: the square-root law."""
-    overshoot = batch_bytes * (1 + spread**2) / 2
-    return max(0.0, (2 * batch_bytes * 20 * 2**30 * price_us / 1e6 / header_us) ** 0.5 - overshoot)

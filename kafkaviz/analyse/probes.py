@@ -13,6 +13,8 @@ import numpy as np
 from kafkaviz.search import slots
 from kafkaviz.search.slots import PAGE_BYTES, WARM_BYTES
 
+PLAYED_BITS = 18  # of a number of entries: a 2 MiB .index
+
 
 @dataclass(frozen=True)
 class Probes:
@@ -42,6 +44,17 @@ def probes(entries: int, entry_bytes: int, warm: bool = True, warm_bytes: int = 
     first = slots.first_warm_slot(entries, entry_bytes, warm_bytes) if warm and entries else None
     found.setflags(write=False)
     return Probes(found[:, 1], found[:, 2], first, int(tail[1]), int(tail[2]))
+
+
+@lru_cache(maxsize=512)
+def touched(entries: int, entry_bytes: int, stretch_bytes: int = PAGE_BYTES) -> float:
+    """How many stretches of so many bytes a search touches on average: pages, or what the kernel reads around a page that is missing.
+
+    Beyond as many entries as are worth playing through, each time that they double adds one.
+    """
+    doubled = max(0, (entries - 1).bit_length() - PLAYED_BITS)
+    pages = probes.__wrapped__(entries >> doubled, entry_bytes, page_bytes=stretch_bytes).pages
+    return float(pages.mean()) + doubled if len(pages) else 0.0
 
 
 def mean_steps(entries: int) -> float:

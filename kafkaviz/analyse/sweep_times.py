@@ -50,14 +50,14 @@ def _of_segment(batches: np.ndarray, intervals: np.ndarray) -> SweepParts:
 
 
 def targets_of(batches: np.ndarray) -> np.ndarray:
-    """The timestamps that are looked up in one segment's batches."""
+    """The timestamps that are looked up in one segment's batches, in ascending order."""
     targets = batches["base_timestamp_ms"][~has_delete_horizon(batches)]
-    return np.ascontiguousarray(targets[(targets >= 0) & (targets <= batches["max_timestamp_ms"].max())], np.int64)
+    return np.sort(targets[(targets >= 0) & (targets <= batches["max_timestamp_ms"].max())].astype(np.int64))
 
 
 @njit(cache=True)
 def _starts(positions, newest, owners, targets, interval):
-    """The row of the batch that each scan starts at."""
+    """The row of the batch that each scan starts at; the targets ascend, and with them the entries that both searches end at."""
     entries, times = np.empty(len(positions), np.int64), np.empty(len(positions) + 1, np.int64)
     leads = np.empty(len(positions) + 1, np.int64)  # of each time entry, the row of the batch whose last offset it holds
     count, time_count, start = 0, 0, 0
@@ -72,9 +72,12 @@ def _starts(positions, newest, owners, targets, interval):
         times[time_count], leads[time_count] = newest[-1], owners[-1]
         time_count += 1
     found = np.zeros(len(targets), np.int64)
+    time_slot, slot = -1, -1
     for at in range(len(targets)):
-        time_slot = np.searchsorted(times[:time_count], targets[at], "right") - 1
-        slot = np.searchsorted(entries[:count], leads[time_slot], "right") - 1 if time_slot >= 0 else -1
+        while time_slot + 1 < time_count and times[time_slot + 1] <= targets[at]:
+            time_slot += 1
+        while time_slot >= 0 and slot + 1 < count and entries[slot + 1] <= leads[time_slot]:
+            slot += 1
         if slot >= 0:
             found[at] = entries[slot]
     return found

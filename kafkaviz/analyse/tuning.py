@@ -16,10 +16,12 @@ import numpy as np
 
 from kafkaviz.analyse import held, limits, sweep
 from kafkaviz.analyse.cold_reads import ColdReads
-from kafkaviz.analyse.cost_model import HDD, MAX_MAP_COUNT, OBJECT_STORE, Costs, Range, footprint, implied_price_us
+from kafkaviz.analyse.cost_model import MAX_MAP_COUNT, OBJECT_STORE, Costs, Range, footprint, implied_price_us
 from kafkaviz.analyse.held import Held
+from kafkaviz.analyse.probes import touched
 from kafkaviz.analyse.sweep import SweepParts
 from kafkaviz.format import offset_index, time_index
+from kafkaviz.search.slots import PAGE_BYTES
 from kafkaviz.simulate.config import LogConfig
 
 SETTING, BROKER_SETTING = "index.interval.bytes", "log.index.interval.bytes"
@@ -76,7 +78,7 @@ class Measured:
     sizes: for each segment its batch sizes and whether a batch is of one offset, from which ranges are drawn. batch_bytes: the mean;
     spread: the standard deviation over it. bytes_per_s: by the largest timestamps; None where they do not tell. followers: the same
     batches on a follower that appends a whole fetch at once, of today's interval and releases that index an append once. held: the
-    indexes that are there; None of a workload, whose replay is all there is.
+    indexes that are there; None of a workload, whose replay is all there is. one_read_share: of the batches, those of magic 0 and 1.
     """
 
     parts: SweepParts
@@ -90,6 +92,7 @@ class Measured:
     bytes_per_s: float | None = None
     followers: SweepParts | None = None
     held: Held | None = None
+    one_read_share: float = 0.0
 
     @property
     def log_bytes(self) -> int:
@@ -127,16 +130,23 @@ class Today:
 
 @dataclass(frozen=True)
 class At:
-    """One interval with its prices."""
+    """One interval with its prices.
+
+    row: of lookups of each batch's base offset, which prices are of; every_row, time_row: of every offset, and of timestamps.
+    cold_reads_mean, cold_reads_p99: device reads of the .log; index_reads: of the offset index.
+    """
 
     interval_bytes: int
     row: np.void  # sweep.SWEEP
+    every_row: np.void
+    time_row: np.void
     mean_us: Range
     p99_us: Range
     cold_mean_us: Range
     cold_p99_us: Range
     cold_reads_mean: float
     cold_reads_p99: int
+    index_reads: float
     index_share: float
     cores: Range | None
     price_us: float  # of a mean lookup that a MB of index a GiB buys at this interval
@@ -211,34 +221,44 @@ class Recommendation:
 
 def at(measured: Measured, costs: Costs, interval_bytes: int, budgets: Budgets = Budgets()) -> At:
     """A swept interval with its prices, as the replay has it; KeyError for one that was not swept."""
-    place = measured.parts.at(interval_bytes)
-    return _at(measured, costs, measured.parts.sweep()[place], measured.cold.counts[place], budgets)
+    return _at(measured, costs, measured.replayed(interval_bytes), budgets)
 
 
 def today_at(measured: Measured, costs: Costs, interval_bytes: int, budgets: Budgets = Budgets()) -> At:
     """Today's interval with the prices of lookups in the indexes that are there."""
-    found = measured.today(interval_bytes)
-    row = found.parts.sweep()[0]
-    row["interval_bytes"] = interval_bytes
-    return _at(measured, costs, row, found.cold.counts[0], budgets)
+    return _at(measured, costs, measured.today(interval_bytes), budgets)
 
 
 def every(measured: Measured, costs: Costs, budgets: Budgets = Budgets()) -> tuple[At, ...]:
     """Every swept interval with its prices, as the replay has it, for curves."""
-    pairs = zip(measured.parts.sweep(), measured.cold.counts, strict=True)
-    return tuple(_at(measured, costs, row, counts, budgets) for row, counts in pairs)
+    return tuple(at(measured, costs, int(interval), budgets) for interval in measured.parts.intervals)
 
 
-def _at(measured: Measured, costs: Costs, row: np.void, cold: np.ndarray, budgets: Budgets) -> At:
+def _at(measured: Measured, costs: Costs, found: Held, budgets: Budgets) -> At:
+    costs = costs.of(measured.one_read_share)
+    row, every_row, time_row = (one.sweep()[0] for one in (found.parts, found.every_offset, found.timestamps))
     mean, p99 = float(row["headers_mean"]), float(row["headers_p99"])
-    reads_mean, reads_p99 = sweep.mean(cold), sweep.quantile(cold, 0.99)
+    reads = sweep.mean(found.cold.counts[0]), sweep.quantile(found.cold.counts[0], 0.99)
+    index = _index_reads(int(row["entries"]) // max(1, found.parts.segments), costs.read_ahead_bytes)
     cores = None if budgets.fetches_per_s is None else costs.cores(mean, budgets.fetches_per_s)
     share = float(row["index_bytes"]) / measured.log_bytes if measured.log_bytes else float("nan")
-    price = implied_price_us(int(row["interval_bytes"]), measured.batch_bytes, measured.spread, costs.header_us.typical)
+    price = implied_price_us(int(row["interval_bytes"]), measured.batch_bytes, measured.spread, costs.each_us.typical)
+    cold = costs.cold_us(mean, reads[0], *index), costs.cold_us(p99, reads[1], *index)
     return At(
-        int(row["interval_bytes"]), row, costs.warm_us(mean), costs.warm_us(p99), costs.cold_us(mean, reads_mean),
-        costs.cold_us(p99, reads_p99), reads_mean, reads_p99, share, cores, price,
+        int(row["interval_bytes"]), row, every_row, time_row, costs.warm_us(mean), costs.warm_us(p99), *cold, *reads, index[0], share,
+        cores, price,
     )  # fmt: skip
+
+
+def _index_reads(entries: int, read_ahead_bytes: int) -> tuple[float, float]:
+    """(device reads, pages) of a search in a cold offset index of so many entries, on average: a read brings its neighbours along."""
+    each = offset_index.ENTRY.itemsize
+    return touched(entries, each, max(PAGE_BYTES, read_ahead_bytes)), touched(entries, each)
+
+
+def by_target(one: At) -> dict[str, np.void]:
+    """The lookups by what they look for: sweep.SWEEP rows."""
+    return {"base_offset": one.row, "every_offset": one.every_row, "timestamp": one.time_row}
 
 
 def unmet(one: At, budgets: Budgets) -> tuple[str, ...]:
@@ -296,7 +316,7 @@ def upper_bounds(measured: Measured, today: Today, costs: Costs) -> dict[str, fl
     bounds = {}
     if today.is_tiered or costs.storage.name == OBJECT_STORE:
         bounds["tiered"] = TIERED_SHARE * today.fetch_bytes
-    if costs.storage.name == HDD:
+    if costs.storage.seeks:
         bounds["hdd"] = max(measured.batch_bytes, measured.parts.least_batch_bytes or 0)
     return bounds
 
@@ -417,7 +437,7 @@ def gain_of(measured: Measured, costs: Costs, now: At, other: At, budgets: Budge
         means, p99s, shares = _drawn(blocks)
         points = (now.row["entries"] - other.row["entries"]) / measured.log_bytes
         shares = tuple(one * share / points for one in shares) if points else (share, share)
-    header = costs.header_us
+    header = costs.of(measured.one_read_share).each_us
     mean_us = _priced(means, float(now.row["headers_mean"] - other.row["headers_mean"]), header)
     p99_us = _priced(p99s, float(now.row["headers_p99"] - other.row["headers_p99"]), header)
     cores = None if budgets.fetches_per_s is None else mean_us.times(budgets.fetches_per_s / 1e6)

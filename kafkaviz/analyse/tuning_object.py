@@ -86,12 +86,18 @@ def _prices(one: At) -> dict:
     return {
         "mean_us": _range(one.mean_us), "p99_us": _range(one.p99_us), "cold_mean_us": _range(one.cold_mean_us),
         "cold_p99_us": _range(one.cold_p99_us), "cold_reads_mean": one.cold_reads_mean, "cold_reads_p99": one.cold_reads_p99,
+        "cold_index_reads": one.index_reads, "by_target": {name: _headers(row) for name, row in tuning.by_target(one).items()},
         "index_share": one.index_share, "cores": _range(one.cores) if one.cores else None, "price_us": one.price_us,
     }  # fmt: skip
 
 
 def _row(row: np.void) -> dict:
     return dict(zip(row.dtype.names, row.item(), strict=True))
+
+
+def _headers(row: np.void) -> dict:
+    """What lookups of a kind of target read."""
+    return {name: row[name].item() for name in row.dtype.names if name.startswith("headers") or name == "skipped_bytes_mean"}
 
 
 def _range(one: Range) -> dict:

@@ -24,7 +24,7 @@ from kafkaviz.analyse.tuning import SETTING, Measured, Today
 from kafkaviz.config_def import Release, Value
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import names
-from kafkaviz.format.batch import is_control
+from kafkaviz.format.batch import MAGIC_2, is_control
 from kafkaviz.log import archive, file
 from kafkaviz.log.broker import Broker, Problem, open_broker
 from kafkaviz.log.metadata_log import Image
@@ -449,6 +449,7 @@ class Gathering:
         every = sweep.parts(batches, self._intervals, targets=sweep.EVERY, by_base_offset=self.by_base_offset)
         times = sweep_times(batches, self._intervals)
         found = Measured(parts, cold, every, times, (sweep.sizes(batches),), mean, spread, single, speed, followers)
+        found = replace(found, one_read_share=float((batches["magic"] < MAGIC_2).mean()))
         self._found.append(replace(found, held=self._held(batches, indexes, found)))
         if len(self._found) == FOLDED:
             self._found = [joined(self._found)]  # the counts of a thousand segments would fill the memory
@@ -499,7 +500,8 @@ def joined(found: Sequence[Measured]) -> Measured:
     if all(one.followers for one in found):
         followers = sum((one.followers for one in found[1:]), found[0].followers)
     spread = max(0.0, square / mean**2 - 1) ** 0.5
-    return Measured(parts, cold, every, times, _kept(found), mean, spread, single, speed, followers, indexes)
+    old = float(np.average([one.one_read_share for one in found], weights=counts))
+    return Measured(parts, cold, every, times, _kept(found), mean, spread, single, speed, followers, indexes, old)
 
 
 def _kept(found: Sequence[Measured]) -> tuple[np.ndarray, ...]:

@@ -144,7 +144,7 @@ def _tiered(values: Mapping) -> str:
 
 def _cold(values: Mapping) -> str:
     at, costs = values["at"], values["costs"]
-    reads = f"{at.cold_reads_mean:.1f} reads from {costs.storage.name}"
+    reads = f"{at.index_reads:.1f} reads of the index and {at.cold_reads_mean:.1f} of the .log from {costs.storage.name}"
     return f"a lookup that finds nothing in memory: {reads} on average, {us_range(at.cold_mean_us)}"
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 BUDGETS = {"p99": "p99_us", "cold-p99": "cold_p99_us", "cores": "cores", "index": "index_share"}
 UNITS_US = {"us": 1.0, "µs": 1.0, "ms": 1000.0, "s": 1e6}
+TARGETS = {"base_offset": "a batch's first offset", "every_offset": "any offset", "timestamp": "a timestamp"}
 STORAGES = ("memory", "nvme", "ssd", "hdd", "cloud-volume", "object-store")
 EPILOG = """\
 PATH is a partition directory, a broker directory, BROKER/TOPIC, an archive of one, or a .log; WORKLOAD is a TOML file, or the name of one
@@ -47,10 +48,11 @@ index_bytes, preallocated_bytes, apparent_bytes, allocated_bytes, resident_bytes
 carried_share_now, carried_share_other} or null; of a broker topics, a list of {topic, verdict, value, because, ...}, and
 metadata_left_out; problems, a list of {path, message}; with --what-if what_if, {today, changed: {segments, rolls, log_bytes,
 offset_entries, time_entries, index_bytes, maps, files}}. A range is {low, typical, high}; prices are mean_us, p99_us, cold_mean_us,
-cold_p99_us, cold_reads_mean, cold_reads_p99, index_share, cores and price_us, the µs of a mean lookup that 1 MB of index a GiB of log buys
-at that interval. Values in reasons: interval, entries, of, is_default, least_batch_bytes, most_bytes, missed, from, to, least_us,
-append_bytes, changing, topics; entries and headers_p99 of the index on disk, with entries_replayed and headers_p99_replayed, where it is
-another than the replay of its interval.
+cold_p99_us, cold_reads_mean, cold_reads_p99, cold_index_reads, index_share, by_target, {base_offset, every_offset, timestamp:
+{headers_mean, headers_p50, headers_p90, headers_p99, headers_max, skipped_bytes_mean}}, cores and price_us, the µs of a mean lookup that 1
+MB of index a GiB of log buys at that interval. Values in reasons: interval, entries, of, is_default, least_batch_bytes, most_bytes,
+missed, from, to, least_us, append_bytes, changing, topics; entries and headers_p99 of the index on disk, with entries_replayed and
+headers_p99_replayed, where it is another than the replay of its interval.
 
 Example: kafkaviz tune /var/lib/kafka/data/orders-0 --budget p99=25us"""
 
@@ -216,6 +218,7 @@ def _words(
         yield from _wrapped("reaches", tuning_words.reach_words(tuning.SETTING))
     yield from ("", *_known(case, whole, costs))
     yield from _table(case, whole, costs)
+    yield from _by_target(whole)
     if source.kind == BROKER:
         yield from _topics(source, answers)
     yield from (f"left out: {one.path}: {one.what}" for one in source.problems)
@@ -223,6 +226,7 @@ def _words(
 
 def _known(case: "Case", whole: "Recommendation", costs: "Costs") -> Iterator[str]:
     """What is sure, what is modelled, and what else the setting touches."""
+    from kafkaviz import units
     from kafkaviz.analyse import tuning, tuning_words
 
     yield from _wrapped("today", f"{tuning.SETTING} = {case.today.interval_bytes} ({case.today.interval_source})")
@@ -233,9 +237,12 @@ def _known(case: "Case", whole: "Recommendation", costs: "Costs") -> Iterator[st
     other = ", and today's numbers are theirs" if case.held not in (None, case.replayed) else ""
     yield from _wrapped("sure", f"the replay of it has {case.replayed[0]} offset and {case.replayed[1]} time entries{held}{other}")
     how = f"calibrated {costs.calibrated}" if costs.calibrated else "presets"
-    half = ", half of what two reads a header take up to 4.0" if costs.is_modelled else ""
-    yield from _wrapped("modelled", f"{costs.header_us.typical:.2g} µs a header ({costs.header_us.low:.2g} to {costs.header_us.high:.2g})"
-                                    f"{half}; {how}")  # fmt: skip
+    each = costs.of(case.measured.one_read_share).each_us
+    half = ", half of what two reads a header take up to 4.0"
+    half = ", of which half of what Java adds to two reads up to 4.0" if costs.calibrated else half
+    old = f", those of magic 0 and 1 with one read, {units.share(case.measured.one_read_share, 1)} of them"
+    why = half if costs.is_modelled else old if case.measured.one_read_share else ""
+    yield from _wrapped("modelled", f"{each.typical:.2g} µs a header ({each.low:.2g} to {each.high:.2g}){why}; {how}")
     yield from _wrapped("price", tuning_words.price_words(whole.today))
     yield from _wrapped("limits", tuning_words.limit_words(tuning.limits_at(case.measured, case.today.config, whole.value)))
     takes = tuning.footprint_at(case.measured, case.today, whole.value)
@@ -269,6 +276,19 @@ def _rows(case: "Case", whole: "Recommendation", costs: "Costs") -> "Iterator[tu
                 yield one, "replayed"
         elif one.interval_bytes in shown:
             yield one, "considered" if one.interval_bytes == whole.considered else ""
+
+
+def _by_target(whole: "Recommendation") -> Iterator[str]:
+    """What lookups read by what they look for, today and with what is considered."""
+    from kafkaviz.analyse import tuning
+
+    shown = [whole.today, *([whole.proposed] if whole.considered != whole.today.interval_bytes else [])]
+    yield from ("", f"{'headers by target':<24}" + "".join(f"{one.interval_bytes:>16}{'p99':>7}{'max':>8}" for one in shown))
+    for name, words in TARGETS.items():
+        rows = [tuning.by_target(one)[name] for one in shown]
+        if not math.isnan(rows[0]["headers_mean"]):
+            told = (f"{row['headers_mean']:>16.1f}{row['headers_p99']:>7}{row['headers_max']:>8}" for row in rows)
+            yield f"  {words:<22}{''.join(told)}"
 
 
 def _topics(source: "Source", answers: "Mapping[str, Recommendation | None]") -> Iterator[str]:

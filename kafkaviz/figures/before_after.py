@@ -31,9 +31,11 @@ def rows(now: At, other: At, costs: Costs, budgets: Budgets, times: tuple[int, i
     """Less is better in every line but the last two. times: the time entries of both; ends: the limit that ends a segment with each."""
     how = say("compare.modelled", first=f"{costs.first_us.typical:g}", each=f"{costs.header_us.typical:.2g}")
     replayed = say("compare.replayed")
+    by_target = {"headers_every": (now.every_row, other.every_row), "headers_time": (now.time_row, other.time_row)}
     found = [
         _row("headers_mean", now.row["headers_mean"], other.row["headers_mean"], _one_place, say("compare.replayed_batches")),
         _row("headers_p99", int(now.row["headers_p99"]), int(other.row["headers_p99"]), group, replayed),
+        *(_row(key, *(int(one["headers_p99"]) for one in rows), group, replayed) for key, rows in by_target.items()),
         _row("skipped", now.row["skipped_bytes_mean"], other.row["skipped_bytes_mean"], size, replayed),
         _row("offset_entries", int(now.row["entries"]), int(other.row["entries"]), group, replayed),
         _row("time_entries", *times, group, replayed),

@@ -149,7 +149,8 @@ def _tiny(values: Mapping) -> str:
 
 def _cold(values: Mapping) -> str:
     at = values["at"]
-    return say("reasons.cold", reads=f"{at.cold_reads_mean:.1f}", storage=values["costs"].storage.name, us=_range(at.cold_mean_us))
+    reads = {"index": f"{at.index_reads:.1f}", "reads": f"{at.cold_reads_mean:.1f}"}
+    return say("reasons.cold", **reads, storage=values["costs"].storage.name, us=_range(at.cold_mean_us))
 
 
 _WORDS: dict[str, Callable[[Mapping], str]] = {  # of the codes whose sentences have values

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kafkaviz.analyse.probes import mean_steps, probes
+from kafkaviz.analyse.probes import mean_steps, probes, touched
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,14 @@ def test_the_table_of_kafkas_search(entries, entry_bytes, mean, most, cold, warm
         assert found.probes[~found.in_warm].mean() == pytest.approx(cold, abs=0.006)
     assert (found.pages.mean(), found.pages.max()) == (pytest.approx(pages, abs=0.006), most_pages)
     assert (found.tail_probes, found.tail_pages) == tail
+
+
+def test_what_a_cold_search_touches():
+    """Pages as in the table; with 128 KiB read around each, a small index is one read, 2 MiB some four, and each doubling adds one."""
+    assert touched(65_536, 8) == pytest.approx(8.85, abs=0.01)
+    assert [touched(entries, 8, 128 << 10) for entries in (0, 1, 16_384)] == [0.0, 1.0, 1.0]
+    assert 3 < touched(262_144, 8, 128 << 10) < 6
+    assert touched(524_288, 8) == touched(262_144, 8) + 1 == pytest.approx(probes(524_288, 8).pages.mean(), abs=0.03)
 
 
 def test_an_empty_index_is_not_read():

@@ -166,6 +166,36 @@ def test_a_disk_that_seeks_takes_no_interval_above_a_batch():
     assert "bound-hdd" in codes(tuning.recommend(measured(16_384), today(), Budgets(), costs))
 
 
+def test_a_disk_that_was_measured_to_seek_takes_none_either():
+    """A calibration has a name of its own, and the bound all the same."""
+    costs = replace(OLD, storage=cost_model.Storage(cost_model.CALIBRATED, cost_model.Range(5000, 9000, 20_000), ""))
+    assert "bound-hdd" in codes(tuning.recommend(measured(16_384), today(), Budgets(), costs))
+
+
+def test_a_cold_lookup_reads_its_index_too():
+    """At one entry a batch the index is larger, and its search takes more reads; the words tell both."""
+    one, other = (tuning.at(measured(100, 200_000), NEW, interval) for interval in (0, 65_536))
+    assert one.index_reads > other.index_reads == 1.0
+    reason = next(why for why in tuning.not_fixed(one, measured(100), today(), NEW) if why.code == "cold")
+    assert f"{one.index_reads:.1f} reads of the index and {one.cold_reads_mean:.1f} of the .log" in tuning_words.words(reason)
+
+
+def test_old_batches_cost_half():
+    """Magic 1, up to 4.0."""
+    found = measured(1000)
+    new, old = (tuning.at(replace(found, one_read_share=share), OLD, 4096) for share in (0.0, 1.0))
+    assert old.p99_us.typical - OLD.first_us.typical == pytest.approx((new.p99_us.typical - OLD.first_us.typical) / 2)
+
+
+def test_lookups_by_what_they_look_for():
+    """From 4.1 on a lookup inside of a batch reads one header more than that of its first offset; one by timestamp starts at the batch that
+    its entry is of, and not one entry before."""
+    found = tuning.by_target(tuning.at(measured(1000, by_base_offset=True), NEW, 4096))
+    assert list(found) == ["base_offset", "every_offset", "timestamp"]
+    assert found["every_offset"]["headers_max"] == found["base_offset"]["headers_max"] + 1
+    assert (found["base_offset"]["headers_p99"], found["timestamp"]["headers_p99"]) == (6, 5)
+
+
 def test_the_processors_share_can_decide():
     """A hundred thousand fetches a second, batches of 200 bytes at 64 KiB: cores are what is saved."""
     gathering = Gathering({65_536}, by_base_offset=False)

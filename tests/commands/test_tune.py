@@ -132,6 +132,29 @@ def test_the_sweep_is_that_of_the_library(clean, capsys):
     assert [tuple(row.values()) for row in found] == expected.tolist()
 
 
+def test_lookups_are_told_by_what_they_look_for(clean, capsys):
+    """A batch's first offset, any offset, a timestamp: as the library counts them, today and at what is considered; in words too."""
+    from kafkaviz.analyse.sweep_times import sweep_times
+    from kafkaviz.log.broker import open_broker
+
+    found = tuned(capsys, clean / "payments-0")
+    segments = [segment.batches() for segment in open_broker(clean).partition("payments-0").live]
+    expected = {
+        "base_offset": sweep.sweep(segments, [4096], by_base_offset=True)[0],
+        "every_offset": sweep.sweep(segments, [4096], targets=sweep.EVERY, by_base_offset=True)[0],
+        "timestamp": sweep_times(segments, [4096]).sweep()[0],
+    }
+    told = found["current"]["by_target"]
+    assert {name: one["headers_p99"] for name, one in told.items()} == {name: row["headers_p99"] for name, row in expected.items()}
+    assert told["timestamp"]["headers_mean"] == pytest.approx(expected["timestamp"]["headers_mean"])
+    assert set(found["recommendation"]["proposed"]["by_target"]) == set(expected)
+    assert main(["tune", str(clean / "payments-0")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    place = next(number for number, line in enumerate(lines) if line.startswith("headers by target"))
+    assert [line[:24].strip() for line in lines[place + 1 : place + 4]] == ["a batch's first offset", "any offset", "a timestamp"]
+    assert lines[place + 3].split()[2:5] == ["3.5", "11", "16"]
+
+
 def test_a_log_alone_and_an_interval_that_no_setting_tells(clean, tmp_path, capsys):
     """Copied without its broker directory, the interval of sparse-index is inferred from its entries."""
     shutil.copytree(clean / "sparse-index-0", tmp_path / "sparse-index-0")

@@ -237,6 +237,8 @@ def test_before_and_after_line_by_line():
         "worse",
         "replayed, every batch once",
     )
+    found = rows["Headers to any offset, p99"]
+    assert (found.before, found.after) == ("6", "18") and rows["Headers to a timestamp, p99"].after == "17"
     found = rows["Offset entries"]
     assert (found.before, found.after, found.change, found.kind) == ("799", "235", "−71 %", "better")
     assert (rows["Time entries"].before, rows["Time entries"].after) == ("800", "236") and rows["Both indexes"].after == "4.60 KiB"
