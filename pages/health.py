@@ -11,7 +11,7 @@ from kafkaviz import units, versions, words
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import checkup as drawn
 from kafkaviz.log import file
-from kafkaviz.ui import parts, pick, state, work
+from kafkaviz.ui import parts, pick, state, work, wrote
 from kafkaviz.ui.cache import KEPT, Listed
 from kafkaviz.ui.checkups import Checkup, checkups, is_for_spark
 from kafkaviz.ui.components.findings import findings
@@ -58,7 +58,7 @@ def choose_release(health: "Health | None", asked: str) -> None:
     traces = say(f"health.{how}", release=health.version.text) if health and not asked else say("health.as_traces_tell")
     offered = [one for one in (TRACES, *versions.OFFERED) if one != (asked or TRACES)]
     look = {"format_func": lambda one: traces if one == TRACES else say("health.as_release", release=one), "key": "kv_release"}
-    told = health.version.because if health else say("health.release_help")
+    told = wrote.because(health.version) if health else say("health.release_help")
     wanted = st.menu_button(say("health.as_release", release=asked) if asked else traces, offered, help=told, **look)
     if wanted:
         st.query_params.pop(state.RELEASE, None)

@@ -89,7 +89,7 @@ def _row(one: Step) -> Row:
     is_there = one.partition and one.segment is not None and one.file and one.action != "delete"
     link = {"tp": one.partition, "segment": str(one.segment)} if is_there else {}
     cells = (say(f"health.does_{one.action}"), _short(where), _what(one), capital(one.error or why(one)))
-    return Row(_kind(one), cells, ("", where, exact, one.why), link)
+    return Row(_kind(one), cells, ("", where, exact, told(one.why)), link)
 
 
 def _kind(one: Step) -> str:

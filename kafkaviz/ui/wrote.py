@@ -4,6 +4,7 @@ from functools import reduce
 
 from kafkaviz import versions
 from kafkaviz.analyse.infer import Looks
+from kafkaviz.analyse.infer.version import Assumed
 from kafkaviz.words import say
 from kafkaviz.words.retold import retold
 
@@ -20,7 +21,7 @@ def kafka(looks: Looks) -> str:
     return say("common.wrote_last", last=last) if last else say("common.wrote_unknown")
 
 
-def because(looks: Looks) -> str:
+def because(looks: Looks | Assumed) -> str:
     """The traces that say so."""
     traces = (retold("findings", one) for one in looks.because.split("; "))
     return reduce(lambda before, after: say("common.semicolon", before=before, after=after), traces)
