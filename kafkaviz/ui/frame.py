@@ -19,7 +19,7 @@ from kafkaviz.log.segment import Segment
 from kafkaviz.ui import cache as doors
 from kafkaviz.ui import garbage, go_to, parts, pick, seen, spoken, state, wrote
 from kafkaviz.ui.checkups import checkups
-from kafkaviz.ui.components import copy_link, keys, one_step, theme_button
+from kafkaviz.ui.components import copy_link, keys, one_step, sidebar, theme_button
 from kafkaviz.ui.pick import Place
 from kafkaviz.units import group, legible
 from kafkaviz.words import say
@@ -250,6 +250,7 @@ def _to_segment(page: Page, place: Place, base_offset: int) -> None:
 def _listen(page: Page, place: Place) -> None:
     """Keys that are no button's: ? for the list of keys, [ and ] for the segment before and after; and the browser's own Back."""
     one_step(urlencode(st.query_params.to_dict()))
+    sidebar()
     pressed = keys("?[]" if place.segment else "?")
     if pressed == "?":
         _open("keys")

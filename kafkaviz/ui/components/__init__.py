@@ -30,7 +30,7 @@ def _text(file: str) -> str:
 
 
 _art, _copy_link, _theme_button, _keys, _focus = map(door, ("art", "copy_link", "theme_button", "keys", "focus"))
-_one_step, _address = map(door, ("one_step", "address"))
+_one_step, _address, _sidebar = map(door, ("one_step", "address", "sidebar"))
 
 
 @cache
@@ -70,6 +70,11 @@ def focus() -> None:
 def address(chosen: dict[str, str | None]) -> None:
     """Writes choices into the address, None taking one out of it; what the browser itself wrote there stays."""
     _address(key="kv_address", data={"chosen": chosen, "known": st.query_params.to_dict()}, width="content", height="content")
+
+
+def sidebar() -> None:
+    """Loses no click on a link of the sidebar, and lets none lead to a directory that is no longer the open one."""
+    _sidebar(key="kv_sidebar", data={}, width="content", height="content")
 
 
 def one_step(query: str) -> None:

@@ -1,0 +1,55 @@
+"""The sidebar in a real browser: no click is lost while the page is drawn anew, and it leads to the directory that is being opened."""
+
+from kafkaviz.ui import cache
+from tests import test_browser
+from tests.test_browser import heading
+
+pytestmark = test_browser.pytestmark
+server, browser, page = test_browser.server, test_browser.browser, test_browser.page  # fixtures; a server and a Chromium of this module
+
+AT_ONCE = """name => { const timer = setInterval(() => {
+  if (!new URL(location).searchParams.get('dir')?.endsWith(name)) return;
+  clearInterval(timer);
+  [...document.querySelectorAll('.st-key-kv_nav a')].find(link => link.pathname === '/health').click();
+}, 5); }"""
+
+
+def test_a_press_holds_while_its_link_is_drawn_anew(server, page):
+    """Pressed on one link and let go on its successor, which is no click for a browser."""
+    page.goto(server)
+    heading(page, "37 topic-partitions")
+    link = page.locator(".st-key-kv_nav a", has_text="Health")
+    link.hover()
+    page.mouse.down()
+    link.evaluate("link => link.replaceWith(link.cloneNode(true))")
+    page.mouse.up()
+    page.wait_for_url("**/health?**")
+    heading(page, "Health")
+
+
+def test_a_press_holds_while_there_is_no_sidebar(server, page):
+    """It counts where the link was and will be."""
+    page.goto(server)
+    heading(page, "37 topic-partitions")
+    link = page.locator(".st-key-kv_nav a", has_text="Rolls")
+    link.hover()
+    page.evaluate("document.querySelector('[data-testid=stSidebar]').style.display = 'none'")
+    page.evaluate("document.querySelectorAll('.st-key-kv_nav').forEach(nav => nav.classList.replace('st-key-kv_nav', 'away'))")
+    page.mouse.down()
+    page.mouse.up()
+    page.evaluate("document.querySelectorAll('.away').forEach(nav => nav.classList.replace('away', 'st-key-kv_nav'))")
+    page.wait_for_url("**/rolls?**")
+
+
+def test_a_click_right_after_another_directory_leads_there(server, page):
+    """Unpacking takes a moment, in which the sidebar still shows the links of the directory before."""
+    archive = next(path for path in cache.samples() if "killed" in path.name)
+    page.goto(server)
+    heading(page, "37 topic-partitions")
+    field = page.locator(".st-key-kv_path input")
+    field.fill(str(archive))
+    page.evaluate(AT_ONCE, archive.name)
+    field.press("Enter")
+    page.wait_for_url("**/health?**")
+    heading(page, "Health")
+    assert archive.name in page.url
