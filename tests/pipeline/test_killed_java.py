@@ -4,9 +4,13 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from kafkaviz.pipeline.run import Ingest
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
@@ -67,3 +71,24 @@ def test_the_page_says_that_spark_died_and_starts_it_again(tmp_path):
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=400)
     assert done.returncode == 0 and "all is read" in done.stdout, done.stderr
     assert "Py4J" not in done.stdout
+
+
+def test_how_far_a_run_is_can_be_asked_when_its_java_is_gone():
+    """The page asks twice a second, and may do so before the run has noticed: no task has ended then."""
+    asked, ends = threading.Event(), threading.Event()
+
+    def refuse() -> None:
+        raise ConnectionRefusedError
+
+    spark = SimpleNamespace(sparkContext=SimpleNamespace(setJobGroup=lambda *told, **more: None, statusTracker=refuse))
+
+    def steps(run: Ingest) -> None:
+        run.reads(spark, [])
+        asked.set()
+        ends.wait(30)
+
+    run = Ingest(steps)
+    assert asked.wait(30)
+    assert (run.progress().state, run.progress().done_tasks) == ("reading", 0)
+    ends.set()
+    run.wait(30)

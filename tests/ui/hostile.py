@@ -1,0 +1,86 @@
+"""A broker directory in which everything that has a name or a text is meant to become more than text on a page."""
+
+from pathlib import Path
+from urllib.parse import quote
+
+import crc32c
+import numpy as np
+
+from kafkaviz.format import offset_index, record, time_index
+from kafkaviz.format.batch import HEADER, HEADER_BYTES
+
+HTML = "<img src=x onerror=window.pwned=1 class=evil><b class=evil>evilbold</b>"
+MARKUP = ":red[evilred] $evil^2$ **evilbold** _evilbold_ `evilcode` [evillink](javascript:window.pwned=1) :smile: ~~evilgone~~"
+SLASHES = "[evillink](https://evil.example) :material/skull: <script>window.pwned=1</script> </div></td><h1 class=evil>"
+NAME = f"{HTML} {MARKUP}"  # of files and directories, which have no slash
+SAFE_NAME = NAME.replace("/", "\u2215")
+TEXT = f"{HTML} {MARKUP} {SLASHES} \u202e \x1b[31m \x00"
+START_MS = 1_790_000_000_000
+CRC_AT = HEADER.fields["attributes"][1]
+
+INJECTED = """
+() => {
+  const found = [], look = (root) => {
+    for (const one of root.querySelectorAll("*")) {
+      const text = (one.textContent || "").trim();
+      if (one.matches(".evil, .katex, img[src='x']")) found.push(one.outerHTML.slice(0, 200));
+      if (one.matches("strong, b, em, del, code, .stMarkdownColoredText, [class*=colored]") && /^evil/.test(text)) found.push(one.outerHTML.slice(0, 200));
+      if (one.matches("[data-testid=stIconMaterial]") && text === "skull") found.push(one.outerHTML);
+      if (one.matches("a[href]") && (one.protocol === "javascript:" || one.host === "evil.example")) found.push(one.outerHTML.slice(0, 200));
+      if (one.shadowRoot) look(one.shadowRoot);
+    }
+  };
+  look(document);
+  if (document.body.innerText.includes("\\u{1F604}")) found.push("an emoji");
+  if (window.pwned) found.push("a script ran");
+  return [...new Set(found)];
+}
+"""  # what of the texts above became more than text, in all shadow roots  # noqa: E501
+
+
+def batch(base_offset: int, count: int) -> bytes:
+    """A batch of records whose keys, values and headers are hostile."""
+    text = TEXT.encode()
+    bodies = record.build(record.Record(at, at, text, text, ((TEXT, text),)) for at in range(count))
+    header = np.zeros(1, HEADER)
+    header["base_offset"], header["magic"], header["last_offset_delta"], header["record_count"] = base_offset, 2, count - 1, count
+    header["producer_id"] = header["producer_epoch"] = header["base_sequence"] = -1
+    header["base_timestamp_ms"], header["max_timestamp_ms"] = START_MS, START_MS + count - 1
+    header["batch_length_bytes"] = HEADER_BYTES + len(bodies) - 12
+    header["crc"] = crc32c.crc32c(header.tobytes()[CRC_AT:] + bodies)
+    return header.tobytes() + bodies
+
+
+def broker(folder: Path) -> Path:
+    """The directory: its own name, its topics, its ids and settings, its files, and what they hold."""
+    path = folder / SAFE_NAME
+    path.mkdir()
+    ids = "".join(f"{name}={TEXT[:-5]}\n" for name in ("cluster.id", "directory.id", "node.id"))
+    (path / "meta.properties").write_text(f"version=1\n{ids}", encoding="utf-8")
+    (path / "server.properties").write_text(f"node.id={TEXT[:-5]}\nlog.index.interval.bytes={HTML}\n", encoding="utf-8")
+    for number in range(2):
+        _partition(path / f"{SAFE_NAME[:180]}-{number}")
+    (path / "recovery-point-offset-checkpoint").write_text(f"0\n1\n{HTML} x 9\n", encoding="utf-8")
+    return path
+
+
+def _partition(path: Path) -> None:
+    path.mkdir()
+    stem = path / f"{0:020d}"
+    batches = [batch(10 * at, 10) for at in range(5)]
+    entries = np.zeros(4, [("relative_offset", "i8"), ("position", "i8"), ("timestamp_ms", "i8")])
+    entries["relative_offset"] = [19, 29, 39, 49]
+    entries["position"] = np.cumsum([len(one) for one in batches])[:4]
+    entries["timestamp_ms"] = START_MS + np.array([19, 29, 39, 49])
+    stem.with_suffix(".log").write_bytes(b"".join(batches) + TEXT.encode() * 4)
+    stem.with_suffix(".index").write_bytes(offset_index.build(entries))
+    stem.with_suffix(".timeindex").write_bytes(time_index.build(entries))
+    (path / f"{SAFE_NAME[:200]}.txt").write_text(TEXT)
+    (path / "partition.metadata").write_text(f"version: 0\ntopic_id: {TEXT[:-5]}\n", encoding="utf-8")
+    (path / "leader-epoch-checkpoint").write_text(f"0\n1\n0 {HTML}\n", encoding="utf-8")
+
+
+def address(path: str, directory: Path, **query: str) -> str:
+    """A page's address, of this directory."""
+    said = {"dir": str(directory)} | query
+    return f"{path}?" + "&".join(f"{name}={quote(value)}" for name, value in said.items())
