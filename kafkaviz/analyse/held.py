@@ -92,7 +92,7 @@ def held(
     None where an entry points to no batch: such an index is built anew before it is used.
     """
     at = np.searchsorted(batches["position"], offsets["position"])
-    if len(at) and (at[-1] >= len(batches) or (batches["position"][at] != offsets["position"]).any() or (np.diff(at) < 1).any()):
+    if (at >= len(batches)).any() or (batches["position"][at] != offsets["position"]).any() or (np.diff(at) < 1).any():
         return None
     first = np.append(0, batches["last_offset"][:-1] + 1)
     base = np.where(batches["base_offset"] == UNKNOWN, first, batches["base_offset"])

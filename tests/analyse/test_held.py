@@ -101,6 +101,7 @@ def test_an_index_that_points_between_batches_tells_nothing():
     batches = made.batches([1000] * 20, [5] * 20)
     assert of(batches, made.offset_entries([(29, 5001)]), made.time_entries([]))[1] is None
     assert of(batches, made.offset_entries([(29, 99_000)]), made.time_entries([]))[1] is None
+    assert of(batches, made.offset_entries([(29, 99_000), (34, 6000)]), made.time_entries([]))[1] is None
 
 
 def test_today_is_what_the_index_has():
