@@ -103,7 +103,7 @@ const disc = (x, y, n, fill) => S('g', {}, S('circle', { cx: x, cy: y, r: 9, fil
 const colour = search => search.kind === 'time' ? 'time' : 'offset';
 
 function clickable(m, search, box, slotAt) {
-  if (search.kind !== m.data.by) return box;
+  if (!m.data.picks || search.kind !== m.data.by) return box;
   box.classList.add('pick');
   box.addEventListener('click', event => m.own.ask({ key: m.key, slot: slotAt(event) }));
   return box;
@@ -111,8 +111,8 @@ function clickable(m, search, box, slotAt) {
 
 // The same by keyboard: a cursor on one slot, which arrows, Page keys, Home and End move and Enter looks up.
 function cursor(m, search) {
-  const { words, by } = m.data, box = m.$('cursor'), last = search.entries - 1;
-  box.hidden = search.kind !== by || last < 0;
+  const { words, by, picks } = m.data, box = m.$('cursor'), last = search.entries - 1;
+  box.hidden = !picks || search.kind !== by || last < 0;
   if (box.hidden) return;
   const move = to => {
     m.slot = Math.max(0, Math.min(last, to));
@@ -184,7 +184,7 @@ function drawBig(m, w, search, view) {
     strip.append(S('rect', { x: w - ww, y: sy, width: ww, height: sh, fill: ww < 9 ? V('warm') : 'url(#hWarm)' }));
     g.append(S('text', { x: w, y: sy + sh + 15, 'text-anchor': 'end', style: `fill:${V('warm-text')};font-weight:600` }, F === 0 ? words.warm_all : fill(words.warm_share, { share: part.toFixed(part < 1 ? 2 : 0) })));
   }
-  clickable(m, search, m.hover(strip, () => [words.click]), event => {
+  clickable(m, search, m.data.picks ? m.hover(strip, () => [words.click]) : strip, event => {
     const box = strip.getBoundingClientRect();
     return Math.max(0, Math.min(N - 1, Math.floor((event.clientX - box.left) / box.width * NP * per)));
   });

@@ -11,9 +11,10 @@ from kafkaviz.ui.components.steps import bar
 _stepper, _lanes = door("stepper", "steps"), door("lanes")
 
 
-def stepper(data: dict[str, Any], on_slot: Callable[[], None], key: str = "stepper") -> None:
-    """Draws what figures.stepper.message has packed; on_slot is called when a slot of the index is clicked, see `slot`."""
-    _stepper(key=key, data=data | bar(), on_slot_change=on_slot, width="stretch", height="content")
+def stepper(data: dict[str, Any], on_slot: Callable[[], None] | None, key: str = "stepper") -> None:
+    """Draws what figures.stepper.message has packed; on_slot is called when a slot of the index is chosen, see `slot`; None: none can."""
+    sent = data | bar() | {"picks": on_slot is not None}
+    _stepper(key=key, data=sent, on_slot_change=on_slot or (lambda: None), width="stretch", height="content")
 
 
 def slot(of: str, key: str = "stepper") -> int | None:

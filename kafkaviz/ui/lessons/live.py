@@ -105,7 +105,7 @@ def _key(block: Block) -> str:
 
 def _draw_stepper(found: Made, block: Block, key: str) -> None:
     begin_at(block)
-    stepper_door.stepper(stepper.message(stepper.view(found), found, _key(block)), lambda: None, key=key)
+    stepper_door.stepper(stepper.message(stepper.view(found), found, _key(block)), None, key=key)
 
 
 def begin_at(block: Block) -> None:
