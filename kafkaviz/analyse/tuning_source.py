@@ -5,7 +5,7 @@ A broker directory is told apart by topic, because settings are: each topic is a
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from pathlib import Path
 
@@ -42,6 +42,7 @@ from kafkaviz.simulate.writing.refusals import AppendFailed
 from kafkaviz.simulate.writing.writer import CannotLoad
 from kafkaviz.simulate.writing.writer import Log as Writer
 
+Watch = Callable[[str, float], None]  # the .log that is measured, and which share of it is done
 KEPT_BATCHES = 8_000_000  # of a case, for its ranges; 5 bytes each
 FOLDED = 16  # segments, after which their counts are added up
 LOOKED_AT = 4  # segments from which an interval is inferred that no setting tells
@@ -145,12 +146,12 @@ class Source:
 
 def open_source(
     given: str | Path, version: str | None = None, typed: Mapping[str, str] | None = None, read_ahead_bytes: int = READ_AHEAD_BYTES,
-    watch: Callable[[str], None] = lambda name: None,
+    watch: Watch = lambda name, share: None,
 ) -> Source:  # fmt: skip
     """A path, or the name of a workload that comes along; CannotOpen, RefusedSetting, or KafkavizError of a workload's file.
 
     version: of Kafka, instead of what the directory's traces or the workload say. typed: settings by a topic's or a broker's name, over
-    those that are found. watch: told of each .log before it is read.
+    those that are found. watch: told of each .log before it is read, and again how far it is.
     """
     typed = dict(typed or {})
     if str(given) in PRESETS or str(given).endswith(".toml"):
@@ -185,7 +186,7 @@ def _is_one(path: Path) -> bool:
     return root.is_dir() and any(one.suffix == ".log" for one in root.iterdir())
 
 
-def _of_partition(path: Path, version: str | None, typed: dict[str, str], read_ahead_bytes: int, watch: Callable[[str], None]) -> Source:
+def _of_partition(path: Path, version: str | None, typed: dict[str, str], read_ahead_bytes: int, watch: Watch) -> Source:
     partition, base_offset = paths.open_segments(path)
     told = version or paths.version(path)
     because = "it was given" if version else "by the directory's traces, or the newest that is known"
@@ -200,7 +201,7 @@ def _of_partition(path: Path, version: str | None, typed: dict[str, str], read_a
 
 
 def _of_broker(
-    broker: Broker, topic: str | None, version: str | None, typed: dict[str, str], read_ahead_bytes: int, watch: Callable[[str], None]
+    broker: Broker, topic: str | None, version: str | None, typed: dict[str, str], read_ahead_bytes: int, watch: Watch
 ) -> Source:
     assumed = assumed_version(broker, version)
     settings = open_settings(broker, assumed.version, typed)
@@ -242,7 +243,7 @@ def _settings(partition: Partition, release: Release, typed: dict[str, str]) -> 
 
 def _case(
     name: str, logs: Sequence[tuple[Partition, list[Segment]]], settings: Settings, version: str, read_ahead_bytes: int,
-    watch: Callable[[str], None], also: Iterable[int] = (),
+    watch: Watch, also: Iterable[int] = (),
 ) -> Case:  # fmt: skip
     """A topic, or the segments given of one."""
     topic, of = logs[0][0].topic, profile(versions.parse(version))
@@ -256,9 +257,10 @@ def _case(
     gathering = Gathering({interval, *also}, search_profile(version).scan == BASE_OFFSET, read_ahead_bytes, of.per_append, interval)
     for partition, segments in logs:
         for segment in segments:
-            watch(f"{partition.directory}/{segment.name}.log")
-            is_whole = segment.index and segment.timeindex
-            gathering.add(segment.batches(), indexes=(segment.offset_index, segment.time_index) if is_whole else None)
+            far = partial(watch, f"{partition.directory}/{segment.name}.log")
+            far(0.0)
+            indexes = (segment.offset_index, segment.time_index) if segment.index and segment.timeindex else None
+            gathering.add(segment.batches(), indexes=indexes, far=far)
     measured = gathering.measured()
     is_tiered = bool(values.get("remote.storage.enable"))
     is_coarse |= of.per_append and measured.held is not None and measured.held.gaps.is_coarse
@@ -424,17 +426,22 @@ class Gathering:
         self._intervals = np.unique([*sweep.INTERVALS, *self.also])
 
     def add(
-        self, batches: np.ndarray, appends: np.ndarray | None = None, indexes: tuple[np.ndarray, np.ndarray] | None = None
-    ) -> None:
+        self, batches: np.ndarray, appends: np.ndarray | None = None, indexes: tuple[np.ndarray, np.ndarray] | None = None,
+        far: Callable[[float], None] = lambda share: None,
+    ) -> None:  # fmt: skip
         """One segment's batches (format.batch.BATCH). appends: the number of each one's append, where an append has one entry at most.
 
-        indexes: the entries that it has on disk, log.segment.OFFSET_ENTRY and TIME_ENTRY; None where one is missing.
+        indexes: the entries that it has on disk, log.segment.OFFSET_ENTRY and TIME_ENTRY; None where one is missing. far: told which share
+        of the work is done.
         """
         if not len(batches):
             return
+        far(0.1)
         sweeper = sweep.Sweeper(self._intervals, by_base_offset=self.by_base_offset)
         sweeper.take(batches, appends)
+        far(0.2)
         cold = cold_reads.cold_reads(batches, self._intervals, self.by_base_offset, self.read_ahead_bytes)
+        far(0.5)
         data = batches[~is_control(batches)]
         single = float((data["base_offset"] == data["last_offset"]).mean()) if len(data) else 0.0
         size = batches["size_bytes"]
@@ -447,6 +454,7 @@ class Gathering:
         spread = float(size.std()) / mean
         parts = sweeper.end()
         every = sweep.parts(batches, self._intervals, targets=sweep.EVERY, by_base_offset=self.by_base_offset)
+        far(0.6)
         times = sweep_times(batches, self._intervals)
         found = Measured(parts, cold, every, times, (sweep.sizes(batches),), mean, spread, single, speed, followers)
         found = replace(found, one_read_share=float((batches["magic"] < MAGIC_2).mean()))

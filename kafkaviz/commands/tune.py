@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _show(name: str) -> None:
+def _show(name: str, share: float) -> None:
     if sys.stderr.isatty():
         sys.stderr.write(f"\rreading {output.plain(name)}\x1b[K")
 

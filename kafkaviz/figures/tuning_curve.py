@@ -288,6 +288,7 @@ def _plateau_words(shown: TuningCurveView, ink: dict[str, str]) -> list[dict]:
     }
     return [place | {
         "yref": "paper", "y": 1, "yanchor": "top", "yshift": 0, "showarrow": False,
+        "bgcolor": "rgba(0,0,0,0)" if is_wide else ink["raised"],  # what is marked may stand behind
         "text": f'<span style="font-weight:600">{first}</span><br>{say("curves.nothing_changes")}',
         "font": {"size": 12, "color": ink["ink_2"]},
     }]  # fmt: skip

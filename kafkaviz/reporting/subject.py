@@ -135,7 +135,7 @@ def _read(segment: Segment, row: np.void) -> tuple[np.ndarray, Content, str]:
 def _tuned(broker: Broker, version: str, typed: Mapping[str, str], watch: Watch) -> tuple[Tuned | None, str]:
     """(the tuning, ""), or (None, why there is none)."""
     try:
-        source = tuning_source.open_source(broker.source, version, typed, watch=lambda name: watch(f"tuning {name}"))
+        source = tuning_source.open_source(broker.source, version, typed, watch=lambda name, share: watch(f"tuning {name}"))
         costs = cost_model.costs(source.by_base_offset, None, measured=calibration.kept())
     except KafkavizError as fault:
         return None, str(fault)

@@ -166,7 +166,7 @@ class Reading:
         self.of, self.since, self.used = of, time.monotonic(), time.monotonic()
         self.source: Source | None = None
         self.fault: Exception | None = None
-        self._sizes, self._done_bytes, self._now, self._is_stopped = dict(of.sizes), 0, "", False
+        self._sizes, self._done_bytes, self._now, self._share, self._is_stopped = dict(of.sizes), 0, "", 0.0, False
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -178,11 +178,12 @@ class Reading:
         except Exception as fault:  # the thread has nobody above it: the page shows what went wrong
             self.fault = KafkavizError(f"{type(fault).__name__}: {fault}")
 
-    def _watch(self, name: str) -> None:
+    def _watch(self, name: str, share: float = 0.0) -> None:
         if self._is_stopped:
             raise Stopped
-        self._done_bytes += self._sizes.get(self._now, 0)
-        self._now = name
+        if name != self._now:
+            self._done_bytes += self._sizes.get(self._now, 0)
+        self._now, self._share = name, share
 
     def wait(self, patience_s: float) -> bool:
         """Whether it ended within so long."""
@@ -191,16 +192,17 @@ class Reading:
         return not self._thread.is_alive()
 
     def cancel(self) -> None:
-        """Ends before the next log."""
+        """Ends at the next step of a log."""
         self._is_stopped = True
 
     @property
     def progress(self) -> tuple[int, int, str, float]:
-        """(bytes of .log that are done, of how many, the .log that is read now, seconds so far)."""
-        return self._done_bytes, self.of.total_bytes, self._now, time.monotonic() - self.since
+        """(bytes of .log that are done, of the one that is read now as much as its share, of how many, that .log, seconds so far)."""
+        done = self._done_bytes + int(self._share * self._sizes.get(self._now, 0))
+        return done, self.of.total_bytes, self._now, time.monotonic() - self.since
 
 
-def _opened(of: Wanted, watch: Callable[[str], None]) -> Source:
+def _opened(of: Wanted, watch: tuning_source.Watch) -> Source:
     if not of.is_text:
         return tuning_source.open_source(of.given, of.version, watch=watch)
     with tempfile.TemporaryDirectory() as folder:

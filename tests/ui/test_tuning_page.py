@@ -7,6 +7,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from kafkaviz import units
 from kafkaviz.analyse import tuning_source
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import open_broker
@@ -179,12 +180,11 @@ def test_what_takes_long_is_read_in_the_background(monkeypatch):
     """How far it is, and a way to stop it; nothing is measured twice."""
     go, calls, right = threading.Event(), [], tuning_source.open_source
 
-    def slow(*given, watch=lambda name: None, **more):
+    def slow(*given, watch=lambda name, share: None, **more):
         calls.append(given)
-        watch(f"payments-0/{0:020d}.log")
-        watch("payments-0/after.log")
+        watch(f"payments-0/{0:020d}.log", 0.5)
         go.wait(PATIENCE_S)
-        watch("payments-0/last.log")
+        watch("payments-0/last.log", 0.0)
         return right(*given, **more)
 
     monkeypatch.setattr(lab, "PATIENCE_S", 0.05)
@@ -193,7 +193,8 @@ def test_what_takes_long_is_read_in_the_background(monkeypatch):
     for _ in range(100):
         if "MiB of .log measured" in html(at.run()) and "B/s, about" in html(at):
             break
-    assert "of 2.38 MiB of .log measured" in html(at) and "kv-prog" in html(at) and "<h1>Tuning</h1>" in html(at)
+    first = cache.listed(cache.samples()[0]).broker.partition("payments-0").live[0].log.size_bytes
+    assert f"{units.size(first // 2)} of 2.38 MiB of .log measured" in html(at) and "kv-prog" in html(at) and "<h1>Tuning</h1>" in html(at)
     pressed(at, "kv_tuning_cancel")
     go.set()
     reading = next(iter(lab.readings()._known.values()))
