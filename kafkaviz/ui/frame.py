@@ -234,7 +234,10 @@ def _menu(key: str, label: str, choices: list[str], about: str, search: str = ""
     if len(choices) > MENU:
         st.button(parts.plain(label), icon=":material/search:", on_click=_open, args=("goto", search), **look)
         return None
-    return st.menu_button(parts.plain(label), choices, format_func=parts.plain, disabled=not choices, **look)
+    if not choices:  # where files went while the page was open
+        st.button(parts.plain(label), disabled=True, **look)
+        return None
+    return st.menu_button(parts.plain(label), choices, format_func=parts.plain, **look)
 
 
 def _readable(place: Place) -> list[Segment]:

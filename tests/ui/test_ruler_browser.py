@@ -324,3 +324,10 @@ def test_another_language_keeps_what_was_chosen(ruler):
     ruler.page.reload()
     ruler.said("批次 11\u202f626–11\u202f627")
     ruler.page.get_by_text("时间戳（UTC）").wait_for()
+
+
+def test_a_pin_far_from_the_window(ruler):
+    """What was sent of a large segment is what the window shows: of the pin its own slot is told, and nothing is drawn."""
+    ruler.open("heartbeat-0", 0, pin="5483", window="200000-297000")
+    ruler.said(f"Batch {grouped(5483)}–{grouped(5483)}, byte {grouped(526171)}, 97 B. Slot 126 points here.")
+    assert ruler.page.locator(".dt svg path[stroke='var(--kv-scan)']").count() == 0

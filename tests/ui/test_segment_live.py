@@ -87,6 +87,15 @@ def test_a_log_that_vanished(folder, log, gone):
     assert says.get(gone, "holds no topic-partition refunds-0") in html(again(at)) and sent(at) == ({}, {})
 
 
+def test_the_only_log_that_vanished(folder, log):
+    """No other segment can be chosen then, and the page still stands."""
+    for one in log.parent.glob(f"{0:020d}.*"):
+        one.unlink()
+    at = page(folder, "refunds-0", 1)
+    log.unlink()
+    assert "There is no .log of this base offset" in html(again(at))
+
+
 def test_a_log_renamed_to_be_deleted(folder, log):
     """Retention: the page goes on with the renamed files."""
     at = page(folder, "refunds-0", 1, pin="3")

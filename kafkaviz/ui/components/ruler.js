@@ -708,7 +708,7 @@ function tail(m, k) {
 
 // The headers a search reads from where its entry points to the chosen batch.
 function hops(m, k, { batch, entry, direct, time }) {
-  if (!batch || direct || (time && !entry && m.hover?.time)) return;
+  if (!batch || !m.batch(batch.i) || direct || (time && !entry && m.hover?.time)) return; // far from this window nothing is seen of it
   const start = entry ? entry.batch : 0, y = LOG.y + LOG.h, { x } = m.layout;
   if (start < 0 || start >= batch.i) return;
   const points = m.batches.slice(Math.max(0, start - m.from), batch.i + 1 - m.from).map(b => x(b.pos) + 2);
@@ -789,6 +789,7 @@ function say(m) {
 function how(m, { batch: b, entry: e, direct }) {
   if (direct) return own(m, b, e);
   if (m.data.lanes.index.missing) return over(m, 'missing_index', b.i);
+  if (!m.batch(b.i) && b.via >= 0) return tell(m, b.slot >= 0 ? 'own_away' : 'lands_away', { slot: grp(b.slot >= 0 ? b.slot : b.via) });
   if (!e && b.via >= 0) return tell(m, 'lands_before', { slot: grp(b.via) });
   if (!e) return over(m, 'before_first', b.i);
   const slot = grp(e.slot);
