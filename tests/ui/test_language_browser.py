@@ -1,0 +1,116 @@
+"""The language stays with its reader in a real browser, however they move about; and no move takes two steps of the history."""
+
+import pytest
+
+from tests import test_browser
+from tests.test_browser import click_a_bar, heading, watched
+
+pytestmark = test_browser.pytestmark
+server, browser = test_browser.server, test_browser.browser  # fixtures; a server and a Chromium of this module
+TITLE, PAYMENTS = "37 个主题分区", "payments-0"
+
+
+@pytest.fixture
+def page(browser):
+    """A page whose clipboard may be read; the test fails if the console shows an error."""
+    with watched(browser) as opened:
+        opened.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        yield opened
+
+
+def at_rest(page) -> None:
+    """Until the page is drawn, and it is in Chinese: by its words, its address and its lang."""
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    page.wait_for_function("document.documentElement.lang === 'zh' && new URL(location).searchParams.get('lang') === 'zh'")
+    page.locator(".st-key-kv_nav a", has_text="课堂").wait_for()
+
+
+def steps(page) -> int:
+    """How long the history is."""
+    return page.evaluate("history.length")
+
+
+def test_every_way_on_speaks_chinese(server, page):
+    """The sidebar, a bar of the map, a crumb, Go to, a key: each one step, and Back comes back to Chinese."""
+    page.goto(server)
+    heading(page, "37 topic-partitions")
+    before = steps(page)
+    page.get_by_role("button", name="中文").click()
+    heading(page, TITLE)
+    at_rest(page)
+    assert steps(page) == before  # another language is no other place
+    ways = [
+        lambda: click_a_bar(page),
+        lambda: page.keyboard.press("]"),
+        lambda: page.locator(".st-key-kv_nav a", has_text="健康检查").click(),
+        lambda: page.locator(".st-key-kv_nav a", has_text="Broker").click(),
+        lambda: go_to(page, PAYMENTS),
+        lambda: page.locator(".st-key-kv_nav a", has_text="Broker").click(),
+    ]
+    seen = [page.url]
+    for number, go in enumerate(ways, 1):
+        go()
+        page.wait_for_function("before => location.href !== before", arg=seen[-1])
+        page.wait_for_timeout(600)  # a second step of the same move would come now
+        at_rest(page)
+        assert steps(page) == before + number, (number, page.url)
+        seen.append(page.url)
+    for url in reversed(seen[:-1]):
+        page.go_back()
+        page.wait_for_url(url)
+        page.wait_for_timeout(600)
+        at_rest(page)
+    page.go_forward()
+    page.wait_for_url(seen[1])
+
+
+def go_to(page, typed: str) -> None:
+    """By K and the first thing found under that name."""
+    page.keyboard.press("k")
+    field = page.get_by_role("dialog").locator("input")
+    field.fill(typed)
+    page.locator(".st-key-kv_found a", has_text=typed).first.wait_for()
+    field.press("Enter")
+
+
+def test_a_crumb_speaks_chinese(server, page):
+    """Another topic-partition from its picker."""
+    page.goto(f"{server}/segment?tp=payments-0&segment=7975&lang=zh")
+    page.locator(".dt svg").wait_for()
+    before = steps(page)
+    page.locator(".st-key-kv_pick_tp button:visible").first.click()
+    page.get_by_role("menuitem", name="orders-0", exact=True).or_(page.get_by_role("option", name="orders-0", exact=True)).first.click()
+    page.wait_for_url("**tp=orders-0**")
+    at_rest(page)
+    assert steps(page) == before + 1
+
+
+def test_a_reload_and_a_copied_link_speak_chinese(server, page, browser):
+    """The link in a session of its own, which was never told a language."""
+    page.goto(f"{server}/segment?tp=payments-0&segment=7975&pin=11612&lang=zh")
+    at_rest(page)
+    page.reload()
+    at_rest(page)
+    page.get_by_role("button", name="复制链接").click()
+    page.get_by_role("button", name="已复制").wait_for()
+    link = page.evaluate("navigator.clipboard.readText()")
+    with watched(browser) as other:
+        other.goto(link)
+        at_rest(other)
+        assert "pin=11612" in other.url
+
+
+def test_back_to_english_stays_english(server, page):
+    """Somebody who chose English is not led back to Chinese by the pages they saw before; nor by their addresses."""
+    page.goto(f"{server}/?lang=zh")
+    heading(page, TITLE)
+    page.locator(".st-key-kv_nav a", has_text="健康检查").click()
+    page.wait_for_url("**/health?**")
+    at_rest(page)
+    page.get_by_role("button", name="English").click()
+    heading(page, "Health")
+    page.go_back()
+    heading(page, "37 topic-partitions")
+    page.wait_for_function("document.documentElement.lang === 'en' && !location.search.includes('lang')")
+    page.go_forward()
+    heading(page, "Health")
