@@ -12,7 +12,7 @@ def asks() -> None:
 
     spoken.keep()
     spoken.switch()
-    says = {"name": "common.segment", "size": "common.batch"}
+    says = {"name": "common.segment", "size": "common.topic_partition"}
     st.text(short.choice(st.segmented_control, "Order", says, "size", "order", lambda one: say(says[one]), required=True))
 
 
@@ -41,7 +41,7 @@ def test_the_default_goes_without_saying():
 def test_an_address_means_the_same_in_every_language():
     """Its words on the page are of the language, and a switch keeps the choice."""
     at = page(order="name", lang="zh")
-    assert at.text[0].value == "name" and at.button_group[0].options == ["日志段", "批次"]
+    assert at.text[0].value == "name" and at.button_group[0].options == ["日志段", "主题分区"]
     at.button(key="kv_lang_en").click().run()
-    assert at.text[0].value == "name" and at.button_group[0].options == ["Segment", "Batch"]
+    assert at.text[0].value == "name" and at.button_group[0].options == ["Segment", "Topic-partition"]
     assert asked(at, "order") == "name" and asked(at, "lang") is None

@@ -12,6 +12,7 @@ from kafkaviz.words import retold
 ROOT = Path(__file__).parents[2]
 OTHERS = [one for one in words.LANGUAGES if one != words.ENGLISH]
 ASKED = re.compile(r"""\b(?:say|counted)\(\s*f?["']([a-z_]+\.[^"']+)["']""")
+LITERAL = re.compile(r"""["']([a-z_]+\.[^"'\n]*)["']""")
 TABLES = re.compile(r"""\btable\(\s*["']([a-z_]+)["']\)""")
 SINGLE = "_1"  # of one thing, where a language tells one from many
 
@@ -75,6 +76,16 @@ def test_the_code_asks_for_keys_that_are_there():
     known = words.catalogue(words.ENGLISH)
     assert len(asked()) > 30
     assert [key for key in asked() if key not in known and not any(one.startswith(key) for one in known)] == []
+
+
+def test_no_key_is_left_over():
+    """Each is asked for by its whole name, or by how it begins; of a table that is asked for by names alone nothing can be said."""
+    told = {key for source in sources() for key in LITERAL.findall(source)}
+    begun = {key.partition("{")[0] for key in told if "{" in key}
+    of_names = {name for source in sources() for name in TABLES.findall(source)}
+    of_names |= {key.removesuffix(".") for key in begun if key.endswith(".")}
+    left = [key for key in keys(words.ENGLISH) if key.partition(".")[0] not in of_names and key not in told]
+    assert [key for key in left if not key.startswith(tuple(begun))] == []
 
 
 def test_values_are_put_in_and_english_stands_in():
