@@ -97,7 +97,7 @@ def test_unwritten_slots_are_counted(killed):
 def test_values_are_put_in():
     """Also such as fit a text themselves; what fits none stays, and English stays English."""
     assert retold("notes", "The header 3 value is null.") == "header 3 value 是 null。"
-    assert retold("notes", "Codec lz4, CreateTime, transactional, control.") == "压缩 lz4，CreateTime，事务批次，控制批次。"
+    assert retold("notes", "Codec lz4, CreateTime, transactional, control.") == "压缩方式 lz4，CreateTime，事务批次，控制批次。"
     assert retold("notes", "Something else.") == "Something else."
     words.speak_as(lambda: "en")
     assert retold("notes", "The key is null.") == "The key is null."
