@@ -44,6 +44,8 @@ def open_replayed(path: Path, release: Release) -> Replayed:
         raise CannotOpen(path, "is a .log", "give its partition directory", kind="not-kafka")
     if not partition.live:
         raise CannotOpen(partition.path, "holds no .log", kind="missing")
+    if not names.parse_directory(partition.directory):  # the directory that is written has the same name
+        raise CannotOpen(partition.path, "has not the name of a topic-partition", "give the copy one such as orders-0", kind="not-kafka")
     found = settings_around(partition, release, {}).of_topic(partition.topic)
     told = {name: one.value for name, one in found.items() if one.origin != Origin.DEFAULT and name in config_def.TOPIC_SETTINGS}
     inferred = {name: value for name, value in _limits(partition).items() if name not in told}

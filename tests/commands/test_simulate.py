@@ -257,6 +257,14 @@ def test_the_help_tells_that_a_refused_append_of_live_leaves_what_was_before_it(
     assert "takes an append with an exception nothing is written, and the status is 2; what --live wrote before it stays." in told
 
 
+def test_a_copy_under_another_name_is_refused_in_words(data, tmp_path, capsys):
+    """What is written has the name of what is read, and a broker takes no other than topic-number."""
+    shutil.copytree(data / "kafka-4.3.1" / "nulls-0", tmp_path / "copy")
+    assert main(["simulate", "--replay", str(tmp_path / "copy"), "--out", str(tmp_path / "out")]) == 2
+    assert "copy: has not the name of a topic-partition; give the copy one such as orders-0" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_an_append_that_kafka_refuses_in_the_middle_leaves_nothing(tmp_path, capsys):
     """The batches before it were on disk already."""
     (tmp_path / "late.toml").write_text(QUICK + "[[phase]]\nbatches = 1\nbatches_per_s = 1\nvalue_bytes = 30000\n")

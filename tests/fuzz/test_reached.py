@@ -11,6 +11,7 @@ import pytest
 import kafkaviz
 from tests.fuzz import soak
 from tests.fuzz.all_targets import TARGETS
+from tests.fuzz.commanded import COMMANDED
 from tests.fuzz.directories import ON_DISK
 
 HOUSE = Path(kafkaviz.__file__).parent
@@ -44,7 +45,7 @@ def reached(calls: Callable[[], object]) -> set[str]:
 def cases() -> Iterator[tuple]:
     """A few of each target, the same every time."""
     for target in TARGETS:
-        for case in range(ON_DISK_CASES if target in ON_DISK else CASES):
+        for case in range(ON_DISK_CASES if target in (*ON_DISK, *COMMANDED) else CASES):
             yield target, *target.draw(draw := Random(case)), draw
 
 

@@ -1,0 +1,40 @@
+"""Whole commands on damaged directories: tuning, rebuilding, writing once more, the report. A result, or one line; nothing escapes main."""
+
+import contextlib
+import io
+import os
+import shutil
+from pathlib import Path
+from random import Random
+
+from kafkaviz.__main__ import main
+from tests.fuzz.directories import written
+from tests.fuzz.seeds import Tree
+from tests.fuzz.targets import Target, draw_broker, draw_partition, expect
+
+COMMANDS = (
+    ("tune", "PARTITION"), ("tune", "PARTITION", "--json"), ("tune", "DIR"), ("rebuild", "PARTITION", "--out", "OUT"),
+    ("simulate", "--replay", "PARTITION", "--out", "OUT"), ("report", "DIR", "-o", "OUT.html", "--payload"),
+)  # fmt: skip
+
+
+def read_command(seed: Tree, tree: Tree, draw: Random) -> None:
+    """One of them, on the directory or on a topic-partition of it."""
+    out = Path(os.environ["KAFKAVIZ_FUZZ"]) / "out"
+    with written(tree) as root:
+        partition = root / draw.choice(sorted({name.partition("/")[0] for name in tree} or {"a-0"}))
+        places = {"DIR": str(root), "PARTITION": str(partition), "OUT": str(out), "OUT.html": f"{out}.html"}
+        asked = [places.get(one, one) for one in draw.choice(COMMANDS)]
+        said, told = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.TextIOWrapper(io.BytesIO(), "utf-8")
+        try:
+            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(told):
+                status = main(asked)
+        finally:
+            shutil.rmtree(out, ignore_errors=True)
+    expect(status in (0, 1, 2), f"status {status} of {asked[0]}")
+
+
+COMMANDED = (
+    Target("command", 2, draw_partition, read_command),
+    Target("command-broker", 1, draw_broker, read_command),
+)
