@@ -303,10 +303,10 @@ def targets(checked: Checked, on: str) -> None:
     shown = checked.cases if len(checked.cases) <= 2 * WRONG_SHOWN else first_of_each(checked)
     heads = [say(f"page_cache.{name}") for name in ("target", "which_is", "lookup_gives", "rule", "the_ceiling")]
     cells = [(units.group(one.target), rules.kind(one.kind), *map(slot, answers(one)), one.is_right) for one in shown]
-    keys = units.group(checked.entries)
+    key, keys = "page_cache.targets_many", units.group(checked.entries)
     if checked.entries < 10:
-        keys = ", ".join(map(units.group, lab.tried_keys(on).tolist()))
-    head = say("page_cache.targets", shown=units.group(len(cells)), n=units.group(len(checked.cases)), keys=keys)
+        key, keys = "page_cache.targets", ", ".join(map(units.group, lab.tried_keys(on).tolist()))
+    head = say(key, shown=units.group(len(cells)), n=units.group(len(checked.cases)), keys=keys)
     with st.expander(head, expanded=not checked.is_right):
         table([*heads, ""], [(*row, "✓" if right else "✗") for *row, right in cells], "rlrrrl")
         download(say("page_cache.targets_csv"), lambda: csv_of(heads, rows_of(checked)), "ceiling.csv", "kv_ceiling_csv")
