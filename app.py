@@ -12,14 +12,14 @@ from kafkaviz.analyse import overview as table
 from kafkaviz.analyse.overview import Overview, Row
 from kafkaviz.figures import map_rows
 from kafkaviz.figures.map_rows import AT_ONCE, LARGEST, SAYS
-from kafkaviz.ui import cache, faults, partition_table, parts, pick, short, state, upload, work, wrote
+from kafkaviz.ui import cache, faults, partition_table, parts, pick, short, state, tables, upload, work, wrote
 from kafkaviz.ui.cache import Listed
 from kafkaviz.ui.components import art
 from kafkaviz.ui.frame import frame, pages
 from kafkaviz.ui.pick import Place
 from kafkaviz.words import counted, say
 
-ROW_PX, HEAD_PX, TABLE_ROWS = 31, 33, 14
+ROW_PX, HEAD_PX, TABLE_ROWS, PAPER_ROWS = 31, 33, 14, 400
 ALWAYS, SOMETIMES = ("closed", "active", "deleted"), ("cleaned", "swap")  # kinds of segments in the key
 COLUMNS = {  # by their names in partition_table.READS
     "name": st.column_config.TextColumn(width=158),
@@ -195,6 +195,11 @@ def partition_rows(place: Place, known: Overview) -> None:
         chosen = table_of(rows)
         if len(rows) > TABLE_ROWS:
             st.html(f'<div class="kv-more">{say("broker.more_scroll", n=units.group(len(rows) - TABLE_ROWS))}</div>')
+    with st.container(key="kv_paper_rows"):  # what scrolls on the screen is whole on paper
+        heads = [partition_table.heading(column) for column in partition_table.READS]
+        tables.table(heads, partition_table.cells(rows[:PAPER_ROWS]), "lrrrrrrrll")
+        if len(rows) > PAPER_ROWS:
+            st.html(f'<div class="kv-more">{say("common.n_more", n=units.group(len(rows) - PAPER_ROWS))}</div>')
     if chosen is not None:
         st.switch_page(pages()["Segment"].script, query_params=state.address(place.directory, chosen.directory))
 

@@ -71,6 +71,22 @@ def test_open_and_see_the_broker(server, page):
     assert page.locator("[data-testid=stException]").count() == 0
 
 
+def test_the_broker_on_paper(server, page):
+    """Every row of the table, none beyond the edge; nothing that could be pressed."""
+    page.goto(server)
+    heading(page, "37 topic-partitions")
+    rows = page.locator(".st-key-kv_paper_rows tbody tr")
+    rows.last.wait_for(state="attached")
+    assert rows.count() == 37 and not rows.first.is_visible()
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 718, "height": 1040})
+    rows.last.wait_for()
+    assert not page.locator(".st-key-kv_top").is_visible() and not page.locator("[data-testid=stSidebar]").is_visible()
+    assert [one.inner_text() for one in page.locator("[data-testid=stMain]").get_by_role("button").all() if one.is_visible()] == []
+    box, edge = page.locator(".st-key-kv_paper_rows table").bounding_box(), page.locator(".st-key-kv_fig_map").bounding_box()
+    assert box["x"] + box["width"] <= edge["x"] + edge["width"] + 1
+
+
 def test_sparks_numbers_arrive(server, page):
     """The dashes become what Kafka's dump counts, and a click works meanwhile."""
     page.goto(server)

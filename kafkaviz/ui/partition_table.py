@@ -60,6 +60,12 @@ def frame(rows: Sequence[Row]) -> pd.DataFrame:
     return table.astype(dict.fromkeys(numbers, "float64"))  # NaN where a number is missing; exact up to 2**53
 
 
+def cells(rows: Sequence[Row]) -> list[list[str]]:
+    """The rows as they read, for a table of plain text."""
+    reads = list(READS.values())
+    return [[units.MISSING if one is None else read(one) for read, one in zip(reads, _values(row), strict=True)] for row in rows]
+
+
 def _values(row: Row) -> list:
     sums = row.sums
     codecs = ", ".join(row.codecs) if row.codecs else None
