@@ -44,9 +44,6 @@ class Range(NamedTuple):
         return Range(*(one - another for one, another in zip(self, other, strict=True)))
 
 
-ZERO = Range(0, 0, 0)
-
-
 HDD, OBJECT_STORE, CALIBRATED = "hdd", "object-store", "calibrated"
 
 

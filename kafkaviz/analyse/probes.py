@@ -6,7 +6,6 @@ index as in any other. So the tables are worked out once for a number of entries
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil, log2
 
 import numpy as np
 
@@ -55,11 +54,3 @@ def touched(entries: int, entry_bytes: int, stretch_bytes: int = PAGE_BYTES) -> 
     doubled = max(0, (entries - 1).bit_length() - PLAYED_BITS)
     pages = probes.__wrapped__(entries >> doubled, entry_bytes, page_bytes=stretch_bytes).pages
     return float(pages.mean()) + doubled if len(pages) else 0.0
-
-
-def mean_steps(entries: int) -> float:
-    """D(n), the steps of a bisection of n entries, of all slots evenly: L + 1 - 2^L / n, where L is log2 of n rounded up."""
-    if entries < 2:
-        return 0.0
-    steps = ceil(log2(entries))
-    return steps + 1 - 2**steps / entries

@@ -415,6 +415,8 @@ def footprint(shown: Shown) -> None:
     told |= {name: units.size(found[f"{name}_bytes"]) for name in ("preallocated", "resident")}
     of = counted("common.n_segments", found["segments"], n=units.group(found["segments"]))
     words = say("tuning.footprint", segments=of, most=units.group(MAX_MAP_COUNT), own=units.group(JVM_MAPS), **told)
+    if found["stale_maps"]:
+        words = sentences([words, say("tuning.footprint_stale", stale=units.group(found["stale_maps"]))])
     st.html(f'<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">{parts.escape(words)}</p>')
 
 

@@ -83,6 +83,7 @@ def test_budgets_change_the_answer():
     text = html(at)
     assert "modelled, hdd" in text and "Cores for lookups" in text and "modelled: 2.2 + 1.8 µs a header" in text
     assert "measured on one machine with the two reads a header" in text
+    assert "up to 4 dead ones that rolls leave" in text
 
 
 def test_an_odd_address_is_passed_over():
