@@ -86,7 +86,7 @@ def test_another_topic_partition_and_a_workload(server, page):
 def test_budgets_and_other_settings(server, page):
     """A budget is a choice in the address; the log is written once more with a smaller index; the line to run can be copied."""
     page.goto(f"{server}/tuning?tp=payments-0&p99=10+µs+warm")
-    page.get_by_role("heading", name="Lower to").wait_for()
+    page.get_by_text("Over its budget: the p99 lookup").wait_for()
     page.get_by_role("slider", name="segment.index.bytes").press("Home")
     page.get_by_text("To set those too:").wait_for()
     assert page.get_by_text("segment.index.bytes=4096").is_visible() and page.get_by_text("Rolls by time index").is_visible()
