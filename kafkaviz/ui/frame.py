@@ -30,7 +30,7 @@ EMPTY: Mapping[str, str] = MappingProxyType({})
 Drawing = Callable[[], None]
 MENU = 60  # longer lists are found in Go to, not in a menu
 FOOT_CHARACTERS, CRUMB_CHARACTERS = 21, 48
-BESIDE_CHARACTERS, PARTITION_CHARACTERS = 40, 26  # of a path and a topic-partition: at 1280 px both fit beside a segment
+BESIDE_CHARACTERS, PARTITION_CHARACTERS = 31, 26  # of a path and a topic-partition: at 1280 px both fit beside a segment
 
 
 @dataclass(frozen=True)
