@@ -10,6 +10,7 @@ import pytest
 
 from docs.browsing import CHROMIUM, chromium, serving, watch
 from kafkaviz.log.broker import open_broker
+from kafkaviz.words import text_in
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install -r requirements-dev.txt")
 
@@ -152,21 +153,23 @@ def test_a_segment_is_found_again_from_health(server, page):
     assert "tp=payments-0" in page.url and "segment=7975" in page.url and "pin=11612" in page.url
 
 
-def test_the_bar_has_room_for_a_long_name(server, page, clean, tmp_path):
+@pytest.mark.parametrize(("language", "last"), [("en", "Go to"), ("zh", "前往")])
+def test_the_bar_has_room_for_a_long_name(server, page, clean, tmp_path, language, last):
     """Copy link and Go to stay inside at 1280 px, with a long path in front and the name of a deleted topic behind it."""
     broker = tmp_path / "a-long-path-to-the-directory-of-a-broker"
     broker.mkdir()
     (broker / "meta.properties").write_text("version=1\n")
     name = "a-topic-that-was-obsolete-2019-0.d9e2420e43c24fe7bcf8a819bf93d888-delete"
     shutil.copytree(open_broker(clean).partition("payments-0").path, broker / name)
-    page.goto(f"{server}/segment?dir={broker}&tp={name}&segment=7975")
+    page.goto(f"{server}/segment?dir={broker}&tp={name}&segment=7975&lang={language}")
     page.locator(".dt svg").wait_for()
     shown = ".st-key-kv_top button:visible"
-    page.locator(shown, has_text="Go to").wait_for()
+    page.locator(shown, has_text=last).wait_for()
     boxes = sorted((one.bounding_box() for one in page.locator(shown).all()), key=lambda box: box["x"])
     assert len(boxes) >= 5 and boxes[-1]["x"] + boxes[-1]["width"] <= 1280 - 16, boxes
     assert all(one["x"] + one["width"] <= after["x"] for one, after in itertools.pairwise(boxes)), boxes
-    assert page.get_by_text("…-delete").first.is_visible() and page.get_by_text("deleted", exact=True).first.is_visible()
+    assert page.get_by_text("…-delete").first.is_visible()
+    assert page.get_by_text(text_in(language, "common.kind_deleted"), exact=True).first.is_visible()
 
 
 @pytest.mark.parametrize("how", ["Enter", "Open"])
