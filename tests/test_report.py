@@ -17,6 +17,7 @@ import pytest
 from kafkaviz import report
 from kafkaviz.analyse import health
 from kafkaviz.binary.crc32c import crc32c
+from kafkaviz.figures import outlook_words
 from kafkaviz.format import record
 from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.format.record import Record
@@ -131,7 +132,7 @@ def test_it_says_what_the_command_says(damaged, damaged_page):
     for one in told:
         told = one.code, one.consequence, one.next_step, one.evidence.found, one.reference or ""
         assert [text for text in told if text.casefold() not in words] == []
-    assert found.outlook.words in words and "index.interval.bytes" in words
+    assert outlook_words.sentence(found.outlook).casefold() in words and "index.interval.bytes" in words
     assert "5 errors, 9 warnings, 3 worth knowing" in words
 
 
