@@ -119,14 +119,6 @@ def told_on_disk(place: Place) -> str:
     return counted("rolls.lead_on_disk", count, n=units.group(count), partition=units.legible(place.partition.label))
 
 
-def adopt(key: str, choices: Sequence[str]) -> None:
-    """An address may say anything: what is no choice is passed over."""
-    if st.session_state.get(key, choices[0]) not in choices:
-        del st.session_state[key]
-    if key not in st.session_state and st.query_params.get(key, choices[0]) not in choices:
-        st.query_params.pop(key)
-
-
 # ---- a simulated log
 
 
@@ -302,7 +294,7 @@ def figures(shown: Lanes, load: Load, key: str, appended: np.ndarray | None) -> 
 def rows_from(count: int) -> int:
     """The number of the first row that is drawn."""
     known = pages(count)
-    adopt(state.ROLLS_ROWS, list(known))
+    short.pass_over(state.ROLLS_ROWS, list(known))
     said = st.session_state.get(state.ROLLS_ROWS) or st.query_params.get(state.ROLLS_ROWS)
     return known.get(said, 0)
 

@@ -19,7 +19,7 @@ from kafkaviz.ui.frame import frame
 from kafkaviz.ui.pick import Place
 from kafkaviz.ui.printed import printed
 from kafkaviz.ui.tables import csv_of, download, mode, table
-from kafkaviz.ui.tuning_sections import Shown, adopt, called, go_to, sections, verdict
+from kafkaviz.ui.tuning_sections import Shown, called, go_to, sections, verdict
 from kafkaviz.words import counted, say
 
 NAME_CHARACTERS = 20
@@ -272,7 +272,7 @@ def interval(shown: Shown) -> int:
     """The slider over every swept interval; where nobody moved it, what the recommendation considers."""
     options = [str(one.interval_bytes) for one in shown.answer.every]
     default = str(shown.answer.whole.considered)
-    adopt(state.CONSIDERED, options)
+    short.pass_over(state.CONSIDERED, options)
     with st.container(width="stretch", gap=4):
         above = st.empty()
         look = {"bind": "query-params", "label_visibility": "collapsed"}

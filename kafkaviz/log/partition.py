@@ -68,6 +68,12 @@ class Partition:
         return tuple(segment for segment in self.segments if segment.log and segment.in_use)
 
     @cached_property
+    def shown(self) -> tuple[Segment, ...]:
+        """The segments with a .log, in the order of their offsets; of one base offset the first, which is the plain one."""
+        first = {segment.base_offset: segment for segment in reversed(self.segments) if segment.log}
+        return tuple(first[base_offset] for base_offset in sorted(first))
+
+    @cached_property
     def log_bytes(self) -> int:
         """The bytes of its logs together, deleted ones too."""
         return sum(segment.log.size_bytes for segment in self.segments if segment.log)

@@ -4,10 +4,11 @@ place = frame("Segment")  # the first call of a page
 segment = pick.segment(place)
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from html import escape
+from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import quote, urlencode
@@ -15,7 +16,6 @@ from urllib.parse import quote, urlencode
 import streamlit as st
 
 from kafkaviz.log.partition import Partition
-from kafkaviz.log.segment import Segment
 from kafkaviz.ui import cache as doors
 from kafkaviz.ui import garbage, go_to, parts, pick, seen, spoken, state, wrote
 from kafkaviz.ui.checkups import checkups
@@ -203,14 +203,14 @@ def _separator() -> None:
 def _directories(page: Page, place: Place) -> None:
     room = BESIDE_CHARACTERS if page.depth > 1 and place.partition else CRUMB_CHARACTERS
     label = parts.middle(place.directory, room) or say("frame.open_a_directory")
-    chosen = _menu("dir", label, go_to.directories(place), say("common.broker_directory"))
+    chosen = _menu("dir", label, go_to.directories(place), str, say("common.broker_directory"))
     if chosen:
         st.switch_page(page.script, query_params=state.address(chosen))
 
 
 def _partitions(page: Page, place: Place) -> None:
-    names = [legible(one.directory) for one in place.broker.partitions]
-    chosen = _menu("tp", _short(place.partition), names, say("common.topic_partition"))
+    found = place.broker.partitions
+    chosen = _menu("tp", _short(place.partition), found, lambda one: legible(one.directory), say("common.topic_partition"))
     if chosen and chosen != place.partition.directory:
         st.switch_page(page.script, query_params=state.address(place.directory, chosen))
 
@@ -222,28 +222,25 @@ def _short(partition: Partition) -> str:
 
 
 def _segments(page: Page, place: Place) -> None:
-    names = {one.name: one.base_offset for one in _readable(place)}
-    chosen = _menu("segment", place.segment.name, list(names), say("common.segment"), f"{place.partition.directory} ")
-    if chosen and names[chosen] != place.segment.base_offset:
-        _to_segment(page, place, names[chosen])
+    found = place.partition.shown
+    chosen = _menu("segment", place.segment.name, found, attrgetter("name"), say("common.segment"), f"{place.partition.directory} ")
+    if chosen and chosen != place.segment.name:
+        _to_segment(page, place, next(one.base_offset for one in found if one.name == chosen))
 
 
-def _menu(key: str, label: str, choices: list[str], about: str, search: str = "") -> str | None:
-    """A picker, and what was chosen in this run; a long list is looked through in Go to, which then starts with `search`."""
+def _menu(key: str, label: str, found: Sequence, named: Callable[..., str], about: str, search: str = "") -> str | None:
+    """A picker of things by their names, and what was chosen in this run.
+
+    A long list is looked through in Go to, which then starts with `search`: of 100 000 segments nothing is named here.
+    """
     look = {"type": "tertiary", "key": f"kv_pick_{key}", "help": about}
-    if len(choices) > MENU:
+    if len(found) > MENU:
         st.button(parts.plain(label), icon=":material/search:", on_click=_open, args=("goto", search), **look)
         return None
-    if not choices:  # where files went while the page was open
+    if not found:  # where files went while the page was open
         st.button(parts.plain(label), disabled=True, **look)
         return None
-    return st.menu_button(parts.plain(label), choices, format_func=parts.plain, **look)
-
-
-def _readable(place: Place) -> list[Segment]:
-    """The segments of the topic-partition that have a log to show; of one base offset the first, which is the plain one."""
-    first = {one.base_offset: one for one in reversed(place.partition.segments) if one.log}
-    return [first[base_offset] for base_offset in sorted(first)]
+    return st.menu_button(parts.plain(label), [named(one) for one in found], format_func=parts.plain, **look)
 
 
 def _to_segment(page: Page, place: Place, base_offset: int) -> None:
@@ -258,7 +255,7 @@ def _listen(page: Page, place: Place) -> None:
     if pressed == "?":
         _open("keys")
     elif pressed and place.segment:
-        around = sorted({place.segment.base_offset, *(one.base_offset for one in _readable(place))})
+        around = sorted({place.segment.base_offset, *(one.base_offset for one in place.partition.shown)})
         at = around.index(place.segment.base_offset) + (1 if pressed == "]" else -1)
         if 0 <= at < len(around):
             _to_segment(page, place, around[at])

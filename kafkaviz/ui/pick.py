@@ -1,6 +1,7 @@
 """What the address points at: a broker directory, a topic-partition of it, a segment of that; and what else could be chosen."""
 
 import os
+from bisect import bisect_right
 from contextlib import suppress
 from dataclasses import dataclass
 from operator import attrgetter
@@ -87,8 +88,8 @@ def _segment(chosen: Partition) -> Segment:
 
 def segment_of(chosen: Partition, offset: int) -> Segment:
     """The segment a broker would look in: the greatest base offset not above the offset, else the first."""
-    below = [segment for segment in chosen.live if segment.base_offset <= offset]
-    return below[-1] if below else largest(chosen)
+    below = bisect_right(chosen.live, offset, key=attrgetter("base_offset"))
+    return chosen.live[below - 1] if below else largest(chosen)
 
 
 def largest(chosen: Partition) -> Segment:

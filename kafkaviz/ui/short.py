@@ -5,7 +5,7 @@ it its state, behind it `tell` writes the address. Whoever comes by a link, or g
 the control: then the address counts.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import streamlit as st
 
@@ -49,6 +49,14 @@ def choice(
     adopt(key, own, default)
     draw(label, list(own), key=key, format_func=says, **look)
     return tell(key, own, default)
+
+
+def pass_over(key: str, choices: Sequence[str]) -> None:
+    """An address may say anything of a control that is bound to it: what is none of its choices is forgotten."""
+    if st.session_state.get(key, choices[0]) not in choices:
+        del st.session_state[key]
+    if key not in st.session_state and st.query_params.get(key, choices[0]) not in choices:
+        st.query_params.pop(key)
 
 
 def stay(names: Iterable[str], place: Mapping[str, str]) -> None:

@@ -16,7 +16,7 @@ from kafkaviz.figures import before_after, limit_map, tornado, tuning_reasons, t
 from kafkaviz.figures.listed import sentences
 from kafkaviz.figures.tuning_terms import change, micros
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.ui import parts, state
+from kafkaviz.ui import parts, short, state
 from kafkaviz.ui import rolls as settings_lab
 from kafkaviz.ui import tunings as lab
 from kafkaviz.ui.pick import Place
@@ -77,14 +77,6 @@ class Shown:
     def asked(self) -> tuple:
         """All that its figures depend on."""
         return self.key, self.budgets, self.costs, self.is_tiered, self.chosen
-
-
-def adopt(key: str, choices: Sequence[str]) -> None:
-    """An address may say anything: what is no choice is passed over."""
-    if st.session_state.get(key, choices[0]) not in choices:
-        del st.session_state[key]
-    if key not in st.session_state and st.query_params.get(key, choices[0]) not in choices:
-        st.query_params.pop(key)
 
 
 def go_to(place: Place, topic_partition: str, label: str = "") -> None:
@@ -398,7 +390,7 @@ def setting(shown: Shown, name: str) -> None:
     """A slider with its name and value above it, and where the log's own value is from."""
     names = [settings_lab.written(name, one) for one in choices_of(shown, name)]
     own = settings_lab.written(name, asked_of(shown, name))
-    adopt(state.IF[name], names)
+    short.pass_over(state.IF[name], names)
     above = st.empty()
     look = {"bind": "query-params", "label_visibility": "collapsed"}
     chosen = st.select_slider(name, names, value=own, key=state.IF[name], **look) or own

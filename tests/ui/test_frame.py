@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kafkaviz.log.broker import open_broker
-from kafkaviz.ui import frame
+from kafkaviz.ui import frame, pick
 from kafkaviz.ui.cache import Listed
 from kafkaviz.ui.pick import Place
 from tests.analyse.test_overview import make_segment
@@ -64,3 +64,22 @@ def test_every_art_is_there():
     """The drawings that pages name."""
     art = Path(frame.HERE / "art")
     assert {"mark", "learn", "inspect", "tune", "empty"} <= {path.stem for path in art.glob("*.svg")}
+
+
+def test_a_picker_of_very_many_names_none(monkeypatch):
+    """It is a way into Go to; sixty are a menu."""
+    drawn, named = [], []
+    monkeypatch.setattr(frame.st, "button", lambda label, **look: drawn.append("button"))
+    monkeypatch.setattr(frame.st, "menu_button", lambda label, names, **look: drawn.append(names))
+    for count in (100_000, frame.MENU):
+        assert frame._menu("segment", "one", range(count), lambda one: named.append(one) or str(one), "Segment") is None
+    assert drawn == ["button", [str(one) for one in range(frame.MENU)]] and len(named) == frame.MENU
+
+
+def test_the_segment_of_an_offset_is_looked_up(tmp_path):
+    """The greatest base offset not above it; below the first one the largest log."""
+    for base_offset in (30, 100, 220):
+        make_segment(tmp_path / "orders-0", base_offset, 10, [])
+    partition = open_broker(tmp_path / "orders-0").partitions[0]
+    assert [pick.segment_of(partition, offset).base_offset for offset in (29, 30, 99, 100, 219, 10_000)] == [30, 30, 30, 100, 100, 220]
+    assert [one.base_offset for one in partition.shown] == [30, 100, 220]
