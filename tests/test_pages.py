@@ -42,9 +42,7 @@ def small(tmp_path: Path) -> Path:
 def page(directory: Path | str | None = None, **query: str) -> AppTest:
     """The page at this address, run once."""
     at = AppTest.from_file(str(APP), default_timeout=PATIENCE_S)
-    for name, value in ({"dir": str(directory)} if directory else {} | query).items():
-        at.query_params[name] = value
-    for name, value in query.items():
+    for name, value in (({"dir": str(directory)} if directory else {}) | query).items():
         at.query_params[name] = value
     at.run()
     assert [error.message for error in at.exception] == []

@@ -32,9 +32,7 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
 def page(directory: Path | None, **query: str) -> AppTest:
     """The page at this address."""
     at = AppTest.from_file(str(APP), default_timeout=60)
-    for name, value in ({"dir": str(directory)} if directory else {} | query).items():
-        at.query_params[name] = value
-    for name, value in query.items():
+    for name, value in (({"dir": str(directory)} if directory else {}) | query).items():
         at.query_params[name] = value
     at.switch_page("pages/lookup.py").run()
     assert [error.message for error in at.exception] == []
