@@ -96,7 +96,7 @@ def test_a_change_at_some_moment_is_no_traceback(tmp_path, capsys, command):
         changed(tmp_path, capsys, command, change, count * place // len(CHANGES))
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_change_at_any_moment_is_no_traceback(tmp_path, capsys, command, change):

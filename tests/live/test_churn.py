@@ -76,7 +76,7 @@ def test_a_directory_that_never_stands_still(tmp_path, capsys):
     assert sum(told.values()) > 5
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_a_directory_that_never_stands_still_for_minutes(tmp_path, capsys):
     """The same, with Spark."""
     told = churned(tmp_path, capsys, 60 * MINUTES, seed=2, ingests=True)

@@ -216,7 +216,7 @@ def test_ranges_of_a_real_broker_are_whole(clean):
     ranges_are_whole(clean, "sensors-*", 12)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.parametrize(("name", "topics"), [
     ("kafka-3.9.0-follower", "late-*,clicks*,orders"), ("kafka-4.3.1-killed", "clicks*,orders,sensors*"),
     ("kafka-2.8.2-legacy", "mixed*,v?.late,v1.gzip,v0.none"),

@@ -11,7 +11,7 @@ from tests.soak.run import MIB, Held
 HELD = Held(10, 300 * MIB, 350 * MIB, 10, 60, 9.0)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks Linux what a process holds")
 def test_a_few_directories_in_turn(tmp_path):
     """Four pages of each, a catalog of each, and no page with an exception."""

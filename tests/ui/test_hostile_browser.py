@@ -10,7 +10,7 @@ from tests.journeys.walk import SETTLED
 from tests.ui import hostile
 
 sync_api = test_browser.sync_api
-pytestmark = [*test_browser.pytestmark, pytest.mark.slow]
+pytestmark = [*test_browser.pytestmark, pytest.mark.matrix]
 browser = test_browser.browser
 
 TP = f"{hostile.SAFE_NAME[:180]}-0"
