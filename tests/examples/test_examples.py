@@ -37,7 +37,7 @@ def test_densest_topics(clean):
     assert all([int(row[2]), int(row[4]), int(row[5])] == expected[row[0]] for row in rows)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_densest_topics_of_a_broker_that_was_killed(killed):
     """Its active indexes are as long as they may grow; what is written of them counts."""
     _, *rows = printed("densest_topics.py", str(killed))

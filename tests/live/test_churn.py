@@ -70,6 +70,7 @@ def churned(tmp_path: Path, capsys: pytest.CaptureFixture, seconds: float, seed:
     return told
 
 
+@pytest.mark.matrix
 def test_a_directory_that_never_stands_still(tmp_path, capsys):
     """Results, or one line."""
     told = churned(tmp_path, capsys, SECONDS, seed=1, ingests=False)

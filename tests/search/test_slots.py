@@ -157,7 +157,7 @@ def test_any_index_gives_what_a_linear_scan_gives(keys, target, warm, warm_bytes
     assert above.slot == ceiling or (ceiling == 0 and keys[0] == target)
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_a_million_searches_against_a_linear_scan():
     """Random sorted keys: a scan counts the keys below the target and up to it; floor and ceiling, plain and warm section first."""
     random = np.random.default_rng(6432)

@@ -113,7 +113,7 @@ def javas() -> list[int]:
     return [pid for pid, parent in parents.items() if parent in servers and names[pid] == "java"]
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
 def test_a_java_that_is_killed_is_said_and_started_again(explore):
     """While its tasks run; the page offers to run the query again, and the next question is answered by a new one."""
     write(explore, "SELECT count(*) FROM batches a, batches b, batches c")
