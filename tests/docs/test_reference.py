@@ -78,3 +78,11 @@ def anchors(file: Path) -> set[str]:
     """What a link to a heading of a Markdown file may name, as GitHub makes it."""
     headings = re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_contact_sheet_has_every_page():
+    """A picture for each page that there is, and no other."""
+    from kafkaviz.ui.frame import PAGES
+
+    pictures = {file.stem for file in (ROOT / "docs" / "contact-sheet").glob("*.webp")}
+    assert pictures == {name.lower().replace(" ", "-") for name in PAGES}
