@@ -1,13 +1,13 @@
 // The sidebar is drawn anew with every page. A link that is pressed may be gone, or another of the same place be there, when it is let go:
 // the browser tells nobody of a click then. And until another directory is open the links lead to the one before. So a press is kept until
 // the link is there that leads where its reader wants to go.
-const PATIENCE_MS = 8000, STEP_MS = 40, RESTED = 6;
+const PATIENCE_MS = 30000, STEP_MS = 40, RESTED = 6, STILL = 25;
 export default function () {
   const own = window.__kafkaviz_sidebar ??= { places: [] };
   const links = () => [...document.querySelectorAll('.st-key-kv_nav a')];
   const path = a => new URL(a.href).pathname, directory = address => new URL(address).searchParams.get('dir');
   const running = () => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'running';
-  const old = a => running() && directory(location.href) !== null && directory(a.href) !== directory(location.href);
+  const old = a => directory(location.href) !== null && directory(a.href) !== directory(location.href);
   own.measure = () => { const all = links(); if (all.length) own.places = all.map(a => [path(a), a.getBoundingClientRect()]); };
   own.measure();
   if (own.listens) return;
@@ -17,10 +17,15 @@ export default function () {
     if (found || links().length) return found && path(found);
     return own.places.find(([, box]) => e.clientX >= box.left && e.clientX < box.right && e.clientY >= box.top && e.clientY < box.bottom)?.[0];
   };
-  const go = (wanted, until) => {
-    const found = links().find(a => path(a) === wanted);
+  // Between two runs nothing runs for a moment: only where all has been still for a while is a link of another directory meant as it is.
+  const go = (wanted, still, until) => {
+    const found = links().find(a => path(a) === wanted), rests = running() ? 0 : still + 1;
     if (wanted !== own.wanted) return;
-    if (found && !old(found)) { own.wanted = null; found.click(); } else if (performance.now() < until) setTimeout(go, STEP_MS, wanted, until);
+    if (!found || (old(found) && rests < STILL)) return performance.now() < until && setTimeout(go, STEP_MS, wanted, rests, until);
+    own.wanted = null;
+    own.meant = true;  // once
+    found.click();
+    own.meant = false;
   };
   const arrive = (sent, rested, until) => {  // a page that is being drawn may not hear of it either: where all is at rest elsewhere it was lost
     if (sent !== own.sent || sent === null || location.pathname === sent || performance.now() > until) return;
@@ -30,7 +35,7 @@ export default function () {
     links().find(a => path(a) === sent)?.click();
     own.again = false;
   };
-  const soon = wanted => { own.wanted = wanted; setTimeout(go, STEP_MS, wanted, performance.now() + PATIENCE_MS); };
+  const soon = wanted => { own.wanted = wanted; setTimeout(go, STEP_MS, wanted, 0, performance.now() + PATIENCE_MS); };
   const other = () => { own.wanted = own.sent = null; };
   addEventListener('popstate', other);
   document.addEventListener('keydown', other, true);
@@ -44,7 +49,7 @@ export default function () {
     const found = e.target.closest?.('.st-key-kv_nav a');
     if (!found || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
     own.wanted = null;
-    if (!old(found)) {
+    if (own.meant || !old(found)) {
       own.sent = own.again ? null : path(found);
       return setTimeout(arrive, RESTED * STEP_MS, own.sent, 0, performance.now() + PATIENCE_MS);
     }
