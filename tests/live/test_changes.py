@@ -101,6 +101,6 @@ def test_a_change_at_some_moment_is_no_traceback(tmp_path, capsys, command):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_change_at_any_moment_is_no_traceback(tmp_path, capsys, command, change):
     """At each single call."""
-    _, count = changed(tmp_path, capsys, command, change, -1)
-    for at in range(count):
-        changed(tmp_path, capsys, command, change, at)
+    status, count = changed(tmp_path, capsys, command, change, -1)
+    assert status in (0, 1) and count >= 5
+    assert {changed(tmp_path, capsys, command, change, at)[0] for at in range(count)} <= {0, 1, 2}

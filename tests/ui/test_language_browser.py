@@ -114,3 +114,4 @@ def test_back_to_english_stays_english(server, page):
     page.wait_for_function("document.documentElement.lang === 'en' && !location.search.includes('lang')")
     page.go_forward()
     heading(page, "Health")
+    assert "lang" not in page.url and page.get_by_role("button", name="中文").is_visible()
