@@ -15,8 +15,8 @@ from random import Random
 
 import numpy as np
 
-from benchmarks import row
-from benchmarks.bench_walk import best, can_dump, dumped
+from benchmarks import best, row
+from benchmarks.bench_walk import can_dump, dumped
 from kafkaviz.binary import codec
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.format import record

@@ -10,8 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks import row
-from benchmarks.bench_walk import BATCH_BYTES, LOG_BYTES, TOOL, best, can_dump, dumped, write
+from benchmarks import best, row
+from benchmarks.bench_walk import BATCH_BYTES, LOG_BYTES, TOOL, can_dump, dumped, write
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.format.batch import CRC_START
 from kafkaviz.format.walk import Walk

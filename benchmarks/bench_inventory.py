@@ -2,11 +2,9 @@
 
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import row
+from benchmarks import best, row
 from kafkaviz.log.broker import open_broker
 
 PARTITIONS, SEGMENTS = 100, 1000
@@ -19,7 +17,7 @@ def run() -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder))
         assert listed(folder) == PARTITIONS * SEGMENTS
-        rival_s, ours_s = best(lambda: found(folder)), best(lambda: listed(folder))
+        rival_s, ours_s = best(lambda: found(folder), RUNS), best(lambda: listed(folder), RUNS)
     what = f"inventory of {PARTITIONS * SEGMENTS} segments, {PARTITIONS * SEGMENTS * len(SUFFIXES)} files, in the page cache"
     return [row(what, f"{ours_s:.1f} s", f"`find -printf`, name, size and time, {rival_s:.1f} s", f"{rival_s / ours_s:.2f} ×")]
 
@@ -42,13 +40,3 @@ def listed(folder: str) -> int:
 def found(folder: str) -> int:
     """How many files `find` tells of."""
     return subprocess.run(["find", folder, "-type", "f", "-printf", "%p %s %T@\n"], capture_output=True, check=True).stdout.count(b"\n")
-
-
-def best(work: Callable[[], int]) -> float:
-    """Seconds of the quickest of some runs."""
-    times = []
-    for _ in range(RUNS):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)

@@ -3,12 +3,11 @@
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks import row
+from benchmarks import best, row
 from kafkaviz.analyse import paths
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import HEADER, HEADER_BYTES, LENGTH_END
@@ -90,13 +89,3 @@ def varint(number: int) -> bytes:
 
 def started(command: list[str]) -> None:
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-
-
-def best(action, runs: int) -> float:
-    """The shortest of some runs in seconds: the others were disturbed."""
-    times = []
-    for _ in range(runs):
-        begin = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - begin)
-    return min(times)

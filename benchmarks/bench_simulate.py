@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 from crc32c import crc32c
 
-from benchmarks import row
-from benchmarks.bench_walk import best
+from benchmarks import best, row
 from kafkaviz.format import record
 from kafkaviz.format.batch import BATCH, CRC_START, HEADER, HEADER_BYTES
 from kafkaviz.simulate.config import LogConfig, profile

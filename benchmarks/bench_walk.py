@@ -9,13 +9,11 @@ import shutil
 import struct
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks import row
+from benchmarks import best, row
 from kafkaviz.format.batch import HEADER
 from kafkaviz.format.walk import Walk
 from kafkaviz.log import file
@@ -53,15 +51,6 @@ def write(log: Path) -> None:
             header["base_timestamp_ms"] = header["max_timestamp_ms"] = 1_790_000_000_000 + header["base_offset"]
             batches[:, : HEADER.itemsize] = header.view(np.uint8).reshape(count, -1)
             out.write(batches)
-
-def best(action: Callable[[], object], runs: int = 5, clock: Callable[[], float] = time.perf_counter) -> float:
-    """The shortest of some runs in seconds: the others were disturbed. clock: time.process_time leaves out what others took."""
-    times = []
-    for _ in range(runs):
-        start = clock()
-        action()
-        times.append(clock() - start)
-    return min(times)
 
 def walked(log: Path) -> int:
     """The package's own walk: every header field of every batch."""

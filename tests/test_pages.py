@@ -13,6 +13,7 @@ from kafkaviz.pipeline import job
 from kafkaviz.pipeline.job import Progress
 from kafkaviz.ui import cache
 from tests.analyse.test_overview import make_segment
+from tests.ui.driven import html
 from tests.ui.fakes import FakeStarts
 
 APP = Path(__file__).parents[1] / "app.py"
@@ -47,11 +48,6 @@ def page(directory: Path | str | None = None, **query: str) -> AppTest:
     at.run()
     assert [error.message for error in at.exception] == []
     return at
-
-
-def html(at: AppTest) -> str:
-    """All HTML of the page but its stylesheet."""
-    return "\n".join(one.proto.body for one in at.get("html") if not one.proto.body.startswith("<style>"))
 
 
 def button(at: AppTest, label: str):
