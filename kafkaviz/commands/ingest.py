@@ -10,7 +10,7 @@ from kafkaviz.commands import INTERRUPTED
 from kafkaviz.commands.printing import output
 
 if TYPE_CHECKING:
-    from kafkaviz.pipeline.catalog import CatalogInfo
+    from kafkaviz.pipeline.catalog_info import CatalogInfo
     from kafkaviz.pipeline.job import Ingest, Progress
 
 LINE_EVERY_S, PLAIN_EVERY_S = 0.2, 5.0

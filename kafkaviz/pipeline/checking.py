@@ -22,7 +22,8 @@ from kafkaviz.config_def import Release
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.partition import Partition
 from kafkaviz.pipeline import kept
-from kafkaviz.pipeline.catalog import Catalog, version
+from kafkaviz.pipeline.catalog import Catalog
+from kafkaviz.pipeline.catalog_info import version
 from kafkaviz.pipeline.inventory import Found, Inventory
 from kafkaviz.pipeline.schema import CHECKED
 

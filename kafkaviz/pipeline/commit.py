@@ -27,7 +27,8 @@ import pyarrow.parquet as pq
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.file import failing_kindly
-from kafkaviz.pipeline.catalog import NAME, CatalogInfo, Source, Span, StoredSegment, read_info, to_json, version
+from kafkaviz.pipeline.catalog import NAME, read_info
+from kafkaviz.pipeline.catalog_info import CatalogInfo, Source, Span, StoredSegment, to_json, version
 from kafkaviz.pipeline.schema import TABLES, TASK_TABLES
 
 LOCK = "_catalog.lock"

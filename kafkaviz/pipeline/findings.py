@@ -12,7 +12,7 @@ from kafkaviz.analyse.plain import plain_of, value_of
 from kafkaviz.analyse.restart import Restart, Step
 from kafkaviz.analyse.retention import COUNTED_BY, STATES, Aged, Kept, Limits, LogRetention
 from kafkaviz.format import names
-from kafkaviz.pipeline.catalog import Verdict
+from kafkaviz.pipeline.catalog_info import Verdict
 from kafkaviz.pipeline.schema import FINDINGS, RESTART_STEPS, RETENTION
 from kafkaviz.simulate.steps import ACTIONS, CAUSES
 from kafkaviz.units import legible

@@ -14,7 +14,7 @@ from kafkaviz.log.broker import OWN_FILES, Broker, Problem
 from kafkaviz.log.file import FileInfo, info
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.pipeline.catalog import CatalogInfo, Source, Stamp, StoredSegment, version
+from kafkaviz.pipeline.catalog_info import CatalogInfo, Source, Stamp, StoredSegment, version
 
 SMALL_FILES = (*(name for name in OWN_FILES if name != names.LOCK), SERVER_PROPERTIES)
 

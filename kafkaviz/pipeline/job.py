@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.pipeline import work
-from kafkaviz.pipeline.catalog import Catalog, CatalogInfo, Source, StoredSegment, lost
+from kafkaviz.pipeline.catalog import Catalog, lost
+from kafkaviz.pipeline.catalog_info import CatalogInfo, Source, StoredSegment
 from kafkaviz.pipeline.checking import Checking, Load, Loaded
 from kafkaviz.pipeline.commit import Workplace, workplace
 from kafkaviz.pipeline.findings import findings_table, retention_table, steps_table, verdict

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.pipeline import catalog, sql
-from kafkaviz.pipeline.catalog import CatalogInfo
+from kafkaviz.pipeline.catalog_info import CatalogInfo
 from kafkaviz.pipeline.run import CANCELLED_WITHIN_S, Cancelled, in_one_line
 from kafkaviz.pipeline.schema import TABLES
 

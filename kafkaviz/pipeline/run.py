@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kafkaviz.errors import KafkavizError
-from kafkaviz.pipeline.catalog import CatalogInfo
+from kafkaviz.pipeline.catalog_info import CatalogInfo
 from kafkaviz.pipeline.plan import LoadTask, Task
 
 if TYPE_CHECKING:

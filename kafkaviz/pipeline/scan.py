@@ -20,7 +20,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.segment import OFFSET_ENTRY, Index, Segment
 from kafkaviz.pipeline import kept
-from kafkaviz.pipeline.catalog import Span
+from kafkaviz.pipeline.catalog_info import Span
 from kafkaviz.pipeline.content import Content, Gaps, between, content, merged
 from kafkaviz.pipeline.plan import Stretch, Task, Wanted
 from kafkaviz.pipeline.rows import batch_columns, entry_columns, entry_slots, table

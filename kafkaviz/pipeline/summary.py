@@ -6,7 +6,7 @@ from functools import reduce
 
 from kafkaviz.analyse.infer import IntervalEvidence
 from kafkaviz.log.broker import Problem
-from kafkaviz.pipeline.catalog import Span
+from kafkaviz.pipeline.catalog_info import Span
 from kafkaviz.pipeline.content import Content, merged
 from kafkaviz.pipeline.schema import TASK_TABLES
 

@@ -14,7 +14,7 @@ from kafkaviz.analyse.infer import SegmentFacts, roll_reasons
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.pipeline.catalog import FirstBatch, StoredSegment
+from kafkaviz.pipeline.catalog_info import FirstBatch, StoredSegment
 from kafkaviz.pipeline.inventory import Found
 from kafkaviz.pipeline.plan import Wanted
 from kafkaviz.pipeline.schema import FILE_KINDS, PARTITIONS, SEGMENTS

@@ -32,8 +32,10 @@ from kafkaviz.units import legible
 
 if TYPE_CHECKING:
     from kafkaviz.analyse.health import Health
+    from kafkaviz.analyse.marks import Mark
     from kafkaviz.figures.broker_map import Drawn
-    from kafkaviz.pipeline.catalog import Catalog, CatalogInfo
+    from kafkaviz.pipeline.catalog import Catalog
+    from kafkaviz.pipeline.catalog_info import CatalogInfo
     from kafkaviz.pipeline.job import Ingest
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
@@ -199,7 +201,7 @@ def _broker_map(key: str, stamp: int | None, order: str, page: int, mode: str, l
     from kafkaviz.figures import broker_map as chart  # plotly takes half a second to import: what stands above the map need not wait
 
     tails = {place: chart.tail_words(tail) for place, tail in torn(_here).items()}
-    return chart.drawn(chart.view(overview(_here), order, page, tails), mode)
+    return chart.drawn(chart.view(overview(_here), order, page, tails, marks(_here)), mode)
 
 
 def broker_map(here: Listed, order: str, page: int, mode: str) -> "Drawn":
@@ -217,6 +219,24 @@ def torn(here: Listed) -> dict[tuple[str, int], Tail]:
     return _torn(here.key, catalog_stamp(here.broker), overview(here))
 
 
+def marks(here: Listed) -> dict[str, tuple["Mark", ...]]:
+    """What was found of each topic-partition, by its directory; empty until a fresh catalog tells."""
+    stamp = catalog_stamp(here.broker)
+    return {} if stamp is None else _marks(here.key, stamp, here)
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _marks(key: str, stamp: int, _here: Listed) -> dict[str, tuple["Mark", ...]]:
+    from kafkaviz.analyse import marks
+
+    read = _catalog(str(catalog_path(_here.broker)), stamp) if is_fresh(_here) else None
+    try:
+        rows = read.table("findings", columns=list(marks.READS), filters=[("severity", "!=", "info")]) if read else None
+    except CannotOpen:
+        return {}
+    return marks.of(zip(*(rows[name].to_pylist() for name in marks.READS), strict=True)) if rows else {}
+
+
 def _tails(known: Overview) -> Iterator[tuple[tuple[str, int], Tail]]:
     for number in np.flatnonzero(table.torn(known.segments)):
         row = known.segments[number]
@@ -230,7 +250,7 @@ def _tails(known: Overview) -> Iterator[tuple[tuple[str, int], Tail]]:
 
 def read_again() -> None:
     """Forgets what was read of every directory: that a file may be read now shows in no size and no time."""
-    for door in (_listed, _looks, _small, _full, _torn, _broker_map, _is_fresh, _told_errors):
+    for door in (_listed, _looks, _small, _full, _torn, _marks, _broker_map, _is_fresh, _told_errors):
         door.clear()
 
 

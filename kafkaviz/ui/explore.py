@@ -16,7 +16,7 @@ from kafkaviz.units import MISSING, group, legible
 from kafkaviz.words import counted, say
 
 if TYPE_CHECKING:
-    from kafkaviz.pipeline.catalog import CatalogInfo
+    from kafkaviz.pipeline.catalog_info import CatalogInfo
     from kafkaviz.pipeline.query import Answer, Query
 
 KEPT = 12  # answers

@@ -1,16 +1,18 @@
 """Reading a catalog: its tables, its description, and what is said where there is none."""
 
+import gc
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log.broker import Problem
-from kafkaviz.pipeline import catalog
-from kafkaviz.pipeline.catalog import CatalogInfo, FirstBatch, Source, Span, StoredSegment, Verdict, from_json, to_json
+from kafkaviz.pipeline import catalog, catalog_info
+from kafkaviz.pipeline.catalog_info import CatalogInfo, FirstBatch, Source, Span, StoredSegment, Verdict, from_json, to_json
 from kafkaviz.pipeline.inventory import inventory
 from kafkaviz.pipeline.schema import TABLES
 from tests.pipeline.made import write_broker
@@ -50,6 +52,28 @@ def out(in_process, tmp_path) -> Path:
 def test_a_description_survives_its_json():
     """Every field, through text and back."""
     assert from_json(json.loads(json.dumps(to_json(INFO)))) == INFO
+
+
+def test_a_description_is_read_without_a_search_for_garbage(tmp_path):
+    """None of 10 000 segments is garbage; and the search is on again after it, where the description is refused too."""
+    info = replace(INFO, segments=INFO.segments[1:] * 10_000)
+    (tmp_path / "_catalog.json").write_text(json.dumps(to_json(info)))
+    gc.collect()
+    begun = []
+
+    def watch(phase: str, info: dict) -> None:
+        begun.append(phase)
+
+    gc.callbacks.append(watch)
+    try:
+        found = catalog.read_info(tmp_path)
+    finally:
+        gc.callbacks.remove(watch)
+    assert len(begun) <= 2 and gc.isenabled() and found.segments == info.segments
+    (tmp_path / "_catalog.json").write_text("[]")
+    with pytest.raises(CannotOpen):
+        catalog.read_info(tmp_path)
+    assert gc.isenabled()
 
 
 def test_rows_are_counted_by_table():
@@ -106,10 +130,10 @@ def test_no_catalog_is_said(tmp_path):
     assert raised.value.kind == "missing"
 
 
-NONE = ("", "{", "[]", "{}", f'{{"format": {catalog.FORMAT}}}', "[" * 100_000, "\xff", "9" * 10_000)
+NONE = ("", "{", "[]", "{}", f'{{"format": {catalog_info.FORMAT}}}', "[" * 100_000, "\xff", "9" * 10_000)
 
 
-@pytest.mark.parametrize("text", [*NONE, f'{{"format": {catalog.FORMAT}, "sources": 3}}'])
+@pytest.mark.parametrize("text", [*NONE, f'{{"format": {catalog_info.FORMAT}, "sources": 3}}'])
 def test_a_broken_description_is_one_line(tmp_path, text):
     """Not a traceback out of somebody's JSON."""
     (tmp_path / "_catalog.json").write_text(text, "latin-1")
@@ -199,7 +223,7 @@ def test_rows_of_other_segments_are_said(out):
 def test_another_format_is_said(tmp_path):
     """Of a later version, say."""
     (tmp_path / "_catalog.json").write_text('{"format": 99}')
-    with pytest.raises(CannotOpen, match=f"of format 99, not {catalog.FORMAT}"):
+    with pytest.raises(CannotOpen, match=f"of format 99, not {catalog_info.FORMAT}"):
         catalog.read(tmp_path)
 
 

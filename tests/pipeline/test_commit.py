@@ -13,7 +13,7 @@ import pytest
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.pipeline import catalog, commit
-from kafkaviz.pipeline.catalog import CatalogInfo, Span, StoredSegment
+from kafkaviz.pipeline.catalog_info import CatalogInfo, Span, StoredSegment
 from kafkaviz.pipeline.commit import Busy, workplace
 from kafkaviz.pipeline.schema import TABLES
 

@@ -7,7 +7,7 @@ import pytest
 
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.pipeline import inventory as inventory_module
-from kafkaviz.pipeline.catalog import CatalogInfo, version
+from kafkaviz.pipeline.catalog_info import CatalogInfo, version
 from kafkaviz.pipeline.inventory import Inventory, inventory
 from tests.pipeline.made import write_broker
 

@@ -13,7 +13,7 @@ import pytest
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log import archive, file
 from kafkaviz.log.broker import Problem, open_broker
-from kafkaviz.pipeline import catalog, job
+from kafkaviz.pipeline import catalog, catalog_info, job
 from kafkaviz.pipeline import plan as plan_module
 from kafkaviz.pipeline.schema import FOUND_TABLES, TABLES
 from tests.pipeline.made import log_bytes, write_broker, write_segment
@@ -319,7 +319,7 @@ def spoil_shape(path: Path) -> None:
 
 def spoil_format(path: Path) -> None:
     """As an older version wrote it."""
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": catalog.FORMAT - 1}))
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": catalog_info.FORMAT - 1}))
 
 
 def spoil_kind(path: Path) -> None:
@@ -417,7 +417,7 @@ def test_the_description_is_json_that_says_what_was_read(broker, in_process, out
     """Versions, sources, stamps, rows: for those who read a catalog without kafkaviz."""
     in_process(broker, catalog=out)
     found = json.loads((out / "_catalog.json").read_text())
-    assert (found["format"], found["kafkaviz"]) == (catalog.FORMAT, catalog.version())
+    assert (found["format"], found["kafkaviz"]) == (catalog_info.FORMAT, catalog_info.version())
     (source,) = found["sources"]
     assert (source["broker"], source["path"], source["node_id"], source["cluster_id"]) == ("made", str(broker), "7", "made")
     log = (broker / "a-0" / f"{10:020d}.log").stat()
