@@ -1,6 +1,9 @@
 """What tests of every floor share."""
 
+import gc
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,6 +37,16 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("cache")
     os.environ["KAFKAVIZ_CACHE"] = str(folder)
     return folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def garbage() -> Iterator[None]:
+    """A page keeps what stays out of Python's searches, in a server for good; here the next file's tests would pile theirs up on it."""
+    yield
+    garbage = sys.modules.get("kafkaviz.ui.garbage")
+    if garbage and garbage._watch in gc.callbacks:
+        gc.callbacks.remove(garbage._watch)
+        gc.unfreeze()
 
 
 @pytest.fixture(scope="session")
