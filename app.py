@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import reduce
+from typing import TYPE_CHECKING
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -18,6 +19,9 @@ from kafkaviz.ui.components import art
 from kafkaviz.ui.frame import frame, pages
 from kafkaviz.ui.pick import Place
 from kafkaviz.words import counted, say
+
+if TYPE_CHECKING:
+    from kafkaviz.figures.broker_map import BrokerMapView
 
 ROW_PX, HEAD_PX, TABLE_ROWS, PAPER_ROWS = 31, 33, 14, 400
 ALWAYS, SOMETIMES = ("closed", "active", "deleted"), ("cleaned", "swap")  # kinds of segments in the key
@@ -143,8 +147,9 @@ def segment_map(place: Place, here: Listed, known: Overview) -> None:
         words = head.container()
         look = {"required": True, "label_visibility": "collapsed"}
         order = short.choice(head.segmented_control, say("broker.order"), SAYS, LARGEST, state.ORDER, lambda one: say(SAYS[one]), **look)
-        foot.html(key_of(known))
+        signs = foot.empty()
         drawn = cache.broker_map(here, order, pages_of_rows(foot, len(known.partitions)), st.context.theme.type or "light")
+        signs.html(key_of(known, drawn.view))
         with words:
             parts.figure_head(drawn.view.title, drawn.view.below)
         event = middle.plotly_chart(
@@ -161,10 +166,12 @@ def segment_map(place: Place, here: Listed, known: Overview) -> None:
         st.switch_page(pages()["Segment"].script, query_params=state.address(place.directory, directory, int(base_offset)))
 
 
-def key_of(known: Overview) -> str:
-    """What the colours of the map mean, as HTML: of the rare kinds those that are there."""
+def key_of(known: Overview, drawn: "BrokerMapView") -> str:
+    """What the colours and marks of the map mean, as HTML: of the rare ones those that are there."""
     kinds = [*ALWAYS, *(kind for kind in SOMETIMES if known.count(kind))]
     swatches = {kind: f"common.kind_{kind}" for kind in kinds} | {"torn": "broker.key_torn", "dense": "broker.key_dense"}
+    found = {mark.severity for row in drawn.rows if (mark := row.mark)}
+    swatches |= {severity: f"broker.key_{severity}" for severity in ("error", "warning") if severity in found}
     return parts.key((swatch, say(key)) for swatch, key in swatches.items())
 
 

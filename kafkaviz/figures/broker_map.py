@@ -1,6 +1,7 @@
 """The broker map: a row a topic-partition, its segments to scale, and below each row how densely it is indexed."""
 
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -10,10 +11,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from kafkaviz import units
+from kafkaviz.analyse.marks import Mark
 from kafkaviz.analyse.overview import KINDS, UNKNOWN, Overview, Row, torn
 from kafkaviz.analyse.tail import READ_BYTES, Tail
-from kafkaviz.figures import map_rows, theme
+from kafkaviz.figures import map_marks, map_rows, theme
 from kafkaviz.figures.density_strip import CELLS, strip
+from kafkaviz.figures.map_marks import MARK_PX, RowMark
 from kafkaviz.figures.map_rows import LARGEST, ORDERS
 from kafkaviz.words import counted, say
 
@@ -24,9 +27,10 @@ ENTRIES_TO_COMPARE = 5  # fewer entries say little about a density
 PLOT_PX = 754  # of a page 1280 px wide: what words need is reckoned by it
 BARS_SHARE = 0.88  # of the axis: words stand behind the bars
 GAP_SHARE = 0.0018  # of the axis, about a pixel and a half: what a bar leaves free before the next one
-MARK_PX, MARK_AT_PX, WORDS_AFTER_PX = 13, 12.5, 6  # a torn end's mark, from the end to its middle, and from the mark to its words
-WORDS_PX = MARK_AT_PX + MARK_PX / 2 + WORDS_AFTER_PX  # from a torn end to its words
+MARK_AT_PX, WORDS_AFTER_PX = 12.5, 6  # from the end of a row to the middle of its mark, and from the mark to its words
+WORDS_PX = MARK_AT_PX + MARK_PX / 2 + WORDS_AFTER_PX  # from the end of a row to those words
 CHARACTER_PX, WIDE_PX = 5.8, 12.5  # of each character of them, Latin or Chinese
+PIN_AT_PX = 1  # from the top of a row to the middle of a pin
 EMPTY_PX = 6  # from where a bar would be to the word that there is none
 TICKS = 6
 
@@ -49,6 +53,7 @@ class Bar:
     directory: str
     base_offset: int  # of the segment a click opens
     hover: str
+    severity: str = ""  # of the worst that was found about the segment
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,8 @@ class MapRow:
     log_bytes: int
     gap: str  # log bytes an entry
     dense: bool
-    torn: str = ""  # what the log ends in
+    directory: str = ""
+    mark: RowMark | None = None  # the worst that was found
     torn_ends: tuple[int, ...] = ()  # where the segments end that are torn, counted from the row's first byte
 
 
@@ -81,27 +87,36 @@ class BrokerMapView:
         return max((row.log_bytes for row in self.rows), default=0)
 
 
-def view(overview: Overview, order: str = LARGEST, page: int = 0, tails: Mapping[tuple[str, int], str] | None = None) -> BrokerMapView:
+def view(
+    overview: Overview,
+    order: str = LARGEST,
+    page: int = 0,
+    tails: Mapping[tuple[str, int], str] | None = None,
+    marks: Mapping[str, Sequence[Mark]] | None = None,
+) -> BrokerMapView:
     """One page of the map's rows, in one of map_rows.ORDERS.
 
-    tails: what stands behind the last whole batch, in words, by topic-partition directory and base offset.
+    tails: what stands behind the last whole batch, in words, by topic-partition directory and base offset. marks: what was found, by
+    directory.
     """
-    places = map_rows.places(overview.partitions, order, page)
-    rows = tuple(_row(overview.partitions[place], overview.rows_of(place), tails or {}) for place in places)
+    places, marks = map_rows.places(overview.partitions, order, page), marks or {}
+    rows = tuple(_row(overview.partitions[place], overview.rows_of(place), tails or {}, marks) for place in places)
     longest = max((row.log_bytes for row in rows), default=0)
     drawn = _drawn_one_by_one([overview.partitions[place].sums.segments for place in places])
-    bars = tuple(bar for number, place in enumerate(places) for bar in _bars(overview, place, number, drawn[number]))
+    bars = tuple(bar for number, place in enumerate(places) for bar in _bars(overview, place, number, drawn[number], marks))
     axis_bytes = _axis_bytes(rows, longest)
-    return BrokerMapView(_title(overview), say("broker.map_below"), rows, bars, axis_bytes, _strips(overview, places, longest, axis_bytes))
+    strips = _strips(overview, places, longest, axis_bytes)
+    return BrokerMapView(_title(overview), say("broker.map_below"), rows, bars, axis_bytes, strips)
 
 
-def _row(row: Row, segments: np.ndarray, tails: Mapping[tuple[str, int], str]) -> MapRow:
+def _row(row: Row, segments: np.ndarray, tails: Mapping[tuple[str, int], str], marks: Mapping[str, Sequence[Mark]]) -> MapRow:
     gap = row.sums.bytes_an_entry
-    words = next((words for (directory, _), words in tails.items() if directory == row.directory), "")
+    tail = next((words for (directory, _), words in tails.items() if directory == row.directory), "")
     name = row.label if row.state == "current" else say("broker.named_state", name=row.label, state=say(f"common.state_{row.state}"))
     quiet = row.internal or row.state != "current"
-    ends = tuple(np.cumsum(segments["log_bytes"])[torn(segments)].tolist()) if words else ()
-    return MapRow(name, quiet, row.sums.log_bytes, _gap(row), bool(gap and gap < DENSE_TEXT_BYTES), words, ends)
+    ends = tuple(np.cumsum(segments["log_bytes"])[torn(segments)].tolist()) if tail else ()
+    mark = map_marks.row_mark(row.label, marks.get(row.directory, ()), tail, segments["base_offset"].tolist())
+    return MapRow(name, quiet, row.sums.log_bytes, _gap(row), bool(gap and gap < DENSE_TEXT_BYTES), row.directory, mark, ends)
 
 
 def _gap(row: Row) -> str:
@@ -120,16 +135,20 @@ def _drawn_one_by_one(counts: Sequence[int]) -> list[bool]:
     return shown
 
 
-def _bars(overview: Overview, place: int, row: int, one_by_one: bool) -> list[Bar]:
+def _bars(overview: Overview, place: int, row: int, one_by_one: bool, marks: Mapping[str, Sequence[Mark]]) -> list[Bar]:
     segments, named = overview.rows_of(place), overview.partitions[place]
     directory = named.directory
     if not one_by_one:
         return [_whole_row(segments, row, named)]
     starts = np.cumsum(segments["log_bytes"]) - segments["log_bytes"]
-    return [
-        Bar(row, int(start), int(one["log_bytes"]), KINDS[one["kind"]], directory, int(one["base_offset"]), _hover(one, named.label))
-        for start, one in zip(starts, segments, strict=True)
-    ]
+    own = map_marks.by_segment(marks.get(directory, ()))
+    return [_bar(row, int(start), one, named, own.get(int(one["base_offset"]), ())) for start, one in zip(starts, segments, strict=True)]
+
+
+def _bar(row: int, start_byte: int, one: np.void, named: Row, marks: Sequence[Mark]) -> Bar:
+    size_bytes, base_offset = int(one["log_bytes"]), int(one["base_offset"])
+    worst = marks[0].severity if marks else ""
+    return Bar(row, start_byte, size_bytes, KINDS[one["kind"]], named.directory, base_offset, _hover(one, named.label, marks), worst)
 
 
 def _whole_row(segments: np.ndarray, row: int, named: Row) -> Bar:
@@ -140,7 +159,7 @@ def _whole_row(segments: np.ndarray, row: int, named: Row) -> Bar:
     return Bar(row, 0, log_bytes, "many", named.directory, int(largest["base_offset"]), hover)
 
 
-def _hover(segment: np.void, name: str) -> str:
+def _hover(segment: np.void, name: str, marks: Sequence[Mark]) -> str:
     counted = ("batches", "records", "offset_entries", "time_entries")
     count = {name: units.group(None if segment[name] == UNKNOWN else int(segment[name])) for name in counted}
     kind = say(f"common.kind_{KINDS[segment['kind']]}")
@@ -151,6 +170,7 @@ def _hover(segment: np.void, name: str) -> str:
     ]
     if torn(segment):
         lines.append(say("broker.hover_torn", bytes=units.group(int(segment["torn_bytes"]))))
+    lines += [map_marks.said(mark) for mark in marks[: map_marks.SHOWN]]
     return "<br>".join(lines)
 
 
@@ -212,7 +232,7 @@ def figure(shown: BrokerMapView, mode: str) -> go.Figure:
     ink = theme.colours(mode)
     rows = len(shown.rows)
     axis_bytes = shown.axis_bytes
-    fig = go.Figure([_density(shown, ink), *_segments(shown, axis_bytes, ink), *_torn(shown, axis_bytes, ink)])
+    fig = go.Figure([_density(shown, ink), *_segments(shown, axis_bytes, ink), *_torn(shown, axis_bytes, ink), *_marks(shown, ink)])
     values = _ticks(shown.longest_bytes)
     axis = {"ticks": "", "automargin": False, "fixedrange": True}
     fig.update_layout(
@@ -230,7 +250,7 @@ def figure(shown: BrokerMapView, mode: str) -> go.Figure:
 
 def _axis_bytes(rows: Sequence[MapRow], longest_bytes: int) -> float:
     """What the axis stands for: the longest row and some room, more where words need it."""
-    shares = [(row.log_bytes, 1 - (WORDS_PX + _words_px(row.torn)) / PLOT_PX) for row in rows if row.torn]
+    shares = [(row.log_bytes, 1 - (WORDS_PX + _words_px(row.mark.words)) / PLOT_PX) for row in rows if row.mark]
     return max(1.0, longest_bytes / BARS_SHARE, *(log_bytes / share for log_bytes, share in shares))
 
 
@@ -297,26 +317,19 @@ def _density(shown: BrokerMapView, ink: Mapping[str, str]) -> go.Heatmap:
     return go.Heatmap(z=cells, x=x, y=edges, zmin=-0.22, zmax=1, colorscale=scale, showscale=False, hoverinfo="skip", name="density")
 
 
-def _torn(shown: BrokerMapView, axis_bytes: float, ink: Mapping[str, str]) -> list:
-    """The torn ends of a row, one octagon behind it, and the cross inside that; the words are among the notes."""
-    rows = [(number, row) for number, row in enumerate(shown.rows) if row.torn]
-    if not rows:
-        return []
-    at = {"x": [row.log_bytes + axis_bytes * MARK_AT_PX / PLOT_PX for _, row in rows], "y": [_middle(number) for number, _ in rows]}
-    quiet = {"hoverinfo": "skip", "cliponaxis": False}
-    sign = go.Scatter(
-        **at,
-        **quiet,
-        name="torn marks",
-        mode="markers",
-        marker={"symbol": "octagon", "size": MARK_PX + 1, "color": ink["torn"], "line": {"width": 0}},
-    )
-    cross = {"symbol": "x-thin", "size": 6, "line": {"color": ink["raised"], "width": 1.7}}
-    return [
-        _torn_ends(rows, axis_bytes * TORN_SHARE, ink),
-        sign,
-        go.Scatter(**at, **quiet, name="torn crosses", mode="markers", marker=cross),
-    ]
+def _marks(shown: BrokerMapView, ink: Mapping[str, str]) -> list[go.Scatter]:
+    """What was found: a sign behind a row, whose words are among the notes, and in a row of several segments a pin above each of them."""
+    several = Counter(bar.row for bar in shown.bars)
+    pinned = [bar for bar in shown.bars if bar.severity and several[bar.row] > 1]
+    pins = [(bar.start_byte + bar.size_bytes / 2, bar.row + PIN_AT_PX / ROW_PX, bar.severity) for bar in pinned]
+    at_px = shown.axis_bytes * MARK_AT_PX / PLOT_PX
+    signs = [(row.log_bytes + at_px, _middle(number), row.directory, row.mark) for number, row in enumerate(shown.rows) if row.mark]
+    return [*map_marks.pins(pins, ink), *map_marks.traces(signs, ink)]
+
+
+def _torn(shown: BrokerMapView, axis_bytes: float, ink: Mapping[str, str]) -> list[go.Bar]:
+    rows = [(number, row) for number, row in enumerate(shown.rows) if row.torn_ends]
+    return [_torn_ends(rows, axis_bytes * TORN_SHARE, ink)] if rows else []
 
 
 def _torn_ends(rows: Sequence[tuple[int, MapRow]], width: float, ink: Mapping[str, str]) -> go.Bar:
@@ -350,9 +363,9 @@ def _notes(number: int, row: MapRow, axis_bytes: float, ink: Mapping[str, str]) 
         name["hovertext"] = escape(row.name)
     if not row.log_bytes:
         return [name, gap, _note(say("broker.empty"), y, 12, ink["ink_3"], "left") | {"x": 0, "xshift": EMPTY_PX}]
-    if row.torn:
+    if row.mark:
         words = {"x": row.log_bytes + axis_bytes * MARK_AT_PX / PLOT_PX, "xshift": MARK_PX / 2 + WORDS_AFTER_PX}
-        return [name, gap, _note(row.torn, y, 12.5, ink["torn_text"], "left") | words]
+        return [name, gap, _note(row.mark.words, y, 12.5, ink[f"{map_marks.INKS[row.mark.severity]}_text"], "left") | words]
     return [name, gap]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kafkaviz import units
+from kafkaviz.analyse import marks
 from kafkaviz.analyse.overview import KINDS, UNKNOWN, Row
 from kafkaviz.figures import broker_map, map_rows
 from kafkaviz.log.broker import Broker
@@ -73,7 +74,7 @@ def _map(subject: Subject) -> Drawing | None:
     known = subject.overview
     if not known.partitions:
         return None
-    shown = broker_map.view(known, tails=subject.tails)
+    shown = broker_map.view(known, tails=subject.tails, marks=marks.found(subject.health.findings))
     more = len(known.partitions) - map_rows.AT_ONCE
     of = f" The {map_rows.AT_ONCE} largest of {units.group(len(known.partitions))}." if more > 0 else ""
     below = "A row a topic-partition, its segments to scale, oldest left; the blue strip below shows how dense the index is." + of

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from kafkaviz.analyse import overview
+from kafkaviz.analyse.marks import Mark
 from kafkaviz.analyse.overview import Overview
-from kafkaviz.figures import broker_map, density_strip, map_rows
+from kafkaviz.figures import broker_map, density_strip, map_rows, theme
 from kafkaviz.log.broker import open_broker
 from tests.analyse.test_overview import make_segment
 
@@ -116,7 +117,7 @@ def test_a_torn_end_is_drawn_where_its_segment_ends(known):
     cut = torn(known, "orders-0", 0)
     cut.segments["torn_bytes"][cut.segments["log_bytes"] == 1600] = 21
     view = broker_map.view(cut, tails={("orders-0", 0): "21 bytes that do not belong"})
-    (row,) = [one for one in view.rows if one.torn]
+    (row,) = [one for one in view.rows if one.mark]
     assert (row.torn_ends, row.log_bytes) == ((1600,), 2400)
     patch = next(trace for trace in broker_map.figure(view, "light").data if trace.name == "torn")
     assert patch.base[0] + patch.x[0] == pytest.approx(1600)
@@ -179,7 +180,7 @@ def test_the_figure_draws_the_view(known, mode):
     assert list(traces["closed"].x) == pytest.approx([1600], rel=0.01)
     assert np.array_equal(np.array(traces["density"].z)[1::2], view.strip, equal_nan=True)
     words = next(note for note in figure.layout.annotations if note.text == "45 bytes that do not belong")
-    mark = traces["torn marks"]
+    mark = traces["error marks"]
     assert words.x == mark.x[0] and words.xshift == (mark.marker.size - 1) / 2 + 6  # an octagon is a pixel narrower than its size
     assert {note.text for note in figure.layout.annotations} >= {row.name for row in view.rows} | {row.gap for row in view.rows}
     assert figure.layout.xaxis.range[1] > view.longest_bytes
@@ -226,3 +227,59 @@ def test_long_names_keep_their_end(tmp_path):
     make_segment(tmp_path / name, 0, 10, [])
     figure = broker_map.figure(broker_map.view(overview.inventory(open_broker(tmp_path / name))), "dark")
     assert figure.layout.annotations[0].text == "a-topic-with-a-ve…ndeed-17" and figure.layout.annotations[0].hovertext == name
+
+
+FUTURE, MISSING = Mark("timestamp-in-future", "warning", (0,)), Mark("timeindex-missing", "error", (30,))
+
+
+def test_a_row_is_marked_with_the_worst_that_was_found(known):
+    """Its words, how bad it is, which segment a click opens; how much more there is, and where, under the pointer."""
+    view = broker_map.view(known, marks={"orders-0": (MISSING, FUTURE), "logs-0": (FUTURE._replace(base_offsets=()),)})
+    marks = {row.name: row.mark for row in view.rows}
+    orders, logs = marks["orders-0"], marks["logs-0"]
+    assert (orders.severity, orders.words, orders.base_offset) == ("error", ".timeindex missing, 1 other", 30)
+    assert orders.hover.split("<br>") == [
+        "<b>orders-0</b>",
+        "error: The .timeindex is missing, 00000000000000000030",
+        "warning: Records are from the future, 00000000000000000000",
+    ]
+    assert (logs.severity, logs.words, logs.base_offset) == ("warning", "records from the future", 9)
+    assert marks["old-0 (deleted)"] is None
+
+
+def test_a_torn_end_is_worse_than_all(known):
+    """Its words stand behind the row, whatever else was found."""
+    tails = {("orders-0", 30): "45 bytes that do not belong"}
+    row = broker_map.view(torn(known, "orders-0", 45), tails=tails, marks={"orders-0": (FUTURE,)}).rows[0]
+    assert (row.mark.severity, row.mark.words, row.mark.base_offset) == ("error", "45 bytes that do not belong", 0)
+
+
+def test_a_segment_says_what_was_found_about_it(known):
+    """Under the pointer, and by a pin above it where the row has several."""
+    view = broker_map.view(known, marks={"orders-0": (MISSING,), "__consumer_offsets-3": (FUTURE,)})
+    told = {(bar.directory, bar.base_offset): (bar.severity, bar.hover.rpartition("<br>")[2]) for bar in view.bars if bar.severity}
+    assert told == {
+        ("orders-0", 30): ("error", "error: The .timeindex is missing"),
+        ("__consumer_offsets-3", 0): ("warning", "warning: Records are from the future"),
+    }
+    traces = {trace.name: trace for trace in broker_map.figure(view, "light").data}
+    assert list(traces["pins"].x) == [2000] and traces["pins"].marker.color == (theme.colours("light")["torn"],)
+    signs = {name: (list(traces[name].customdata), traces[name].marker.symbol) for name in ("error marks", "warning marks")}
+    assert signs == {
+        "error marks": ([["orders-0", "30"]], "octagon"),
+        "warning marks": ([["__consumer_offsets-3", "0"]], "triangle-up"),
+    }
+
+
+def test_a_row_drawn_as_one_bar_has_its_sign_alone(known, monkeypatch):
+    """However many of its segments are marked: how many is under the pointer."""
+    monkeypatch.setattr(broker_map, "BARS_A_ROW", 1)
+    view = broker_map.view(known, marks={"orders-0": (FUTURE._replace(base_offsets=(0, 30)),)})
+    assert view.rows[0].mark.hover.endswith("warning: Records are from the future, 2 segments")
+    assert "pins" not in {trace.name for trace in broker_map.figure(view, "light").data}
+
+
+def test_what_names_no_segment_that_is_there_opens_the_last(known):
+    """An index without its log has a base offset of its own."""
+    row = broker_map.view(known, marks={"orders-0": (Mark("orphan-index", "warning", (999,)),)}).rows[0]
+    assert row.mark.base_offset == 30 and row.mark.words == "an index without its .log"
