@@ -18,12 +18,13 @@ from kafkaviz.search.by_time import NAMES
 from kafkaviz.search.lookup_object import as_object
 from kafkaviz.search.profile import SearchProfile
 from kafkaviz.ui import lookups, parts, pick, short, state
+from kafkaviz.ui.charts import mode, plot
 from kafkaviz.ui.components import stepper as components
 from kafkaviz.ui.frame import frame
 from kafkaviz.ui.lookups import OFFSET, OWN, PRACTICE, SETS, TARGETS, TIMESTAMP, VERSIONS, Source
 from kafkaviz.ui.pick import Place
 from kafkaviz.ui.printed import printed
-from kafkaviz.ui.tables import chart, csv_of, download, mode, table
+from kafkaviz.ui.tables import csv_of, download, table
 from kafkaviz.words import counted, say, text_in
 
 WIDTHS = (0.555, 0.445)
@@ -319,7 +320,7 @@ def spread(source: Source, found: Made, by: str, of: SearchProfile) -> None:
     other = lookups.costs(source, found, by, lookups.other(of))
     shown = probe_histogram.view(mine, other, what, lookups.count_of(found, what), "millisecond" if by == TIMESTAMP else "offset")
     parts.figure_head(shown.title, shown.below)
-    chart(probe_histogram.figure(shown, mode()), "kv_spread", alt(shown))
+    plot(probe_histogram.figure(shown, mode()), "kv_spread", alt(shown))
     with st.expander(say("lookup.as_table")):
         table((counts_words(what), say("lookup.share"), say("lookup.other")), probe_histogram.rows(shown), "rrr")
 
@@ -342,7 +343,7 @@ def why(source: Source, found: Made, of: SearchProfile) -> None:
     st.space(10)
     with st.container(key="kv_fig_why"):
         parts.figure_head(shown.title, shown.below)
-        chart(why_figure.figure(shown, mode()), "kv_why", alt(shown))
+        plot(why_figure.figure(shown, mode()), "kv_why", alt(shown))
         st.html("".join(f"<p>{parts.escape(note)}</p>" for note in shown.notes or [say("lookup.why_same")]))
     st.space(8)
     table([say(f"lookup.why_{name}") for name in ("segment", "offsets", "newest", "largest", "fate")], shown.rows, "lllll")

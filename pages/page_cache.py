@@ -15,11 +15,12 @@ from kafkaviz.search.exercise import BASE, NO_ANSWER, RIGHT, Checked, NoRule
 from kafkaviz.search.pages import Growth, Memory, Readers, Replay, Stretch
 from kafkaviz.ui import page_caches as lab
 from kafkaviz.ui import parts, rules, short, state
+from kafkaviz.ui.charts import mode
 from kafkaviz.ui.frame import frame
 from kafkaviz.ui.page_caches import PRACTICE, Settings
 from kafkaviz.ui.pick import Place
 from kafkaviz.ui.printed import printed
-from kafkaviz.ui.tables import csv_of, download, mode, table
+from kafkaviz.ui.tables import csv_of, download, table
 from kafkaviz.words import counted, say
 
 HALF = (0.5, 0.5)

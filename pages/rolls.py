@@ -19,11 +19,12 @@ from kafkaviz.simulate.sending.workload import Workload
 from kafkaviz.simulate.writing.roll import Cause
 from kafkaviz.ui import parts, pick, short, state, upload
 from kafkaviz.ui import rolls as lab
+from kafkaviz.ui.charts import mode, plot
 from kafkaviz.ui.components.growth import growth
 from kafkaviz.ui.frame import frame
 from kafkaviz.ui.pick import Place
 from kafkaviz.ui.printed import printed
-from kafkaviz.ui.tables import chart, csv_of, download, mode, table
+from kafkaviz.ui.tables import csv_of, download, table
 from kafkaviz.words import counted, say
 
 SIMULATED = "Simulated"  # as a value of state.ROLLS_OF
@@ -281,7 +282,7 @@ def figures(shown: Lanes, load: Load, key: str, appended: np.ndarray | None) -> 
             with st.container(width="stretch"):
                 parts.figure_head(view.title, view.below)
             st.html(parts.key((kind, roll_words.name(cause)) for kind, cause in KEY.items()), width="content")
-        chart(drawn.figure, "kv_timeline", say("common.titled", title=view.title, below=view.below))
+        plot(drawn.figure, "kv_timeline", say("common.titled", title=view.title, below=view.below))
         pager(len(shown.lanes))
     st.space(16)
     left, right = st.columns(WIDTHS, gap=20)
@@ -319,7 +320,7 @@ def curves(shown: Lanes, load: Load, key: str) -> None:
     drawn = lab.curves(key, mode(), shown, load)
     view = drawn.view
     parts.figure_head(view.title, view.below)
-    chart(drawn.figure, "kv_limits", say("common.titled", title=view.title, below=view.below))
+    plot(drawn.figure, "kv_limits", say("common.titled", title=view.title, below=view.below))
     with st.expander(say("rolls.curves_table")):
         st.html(f'<p class="kv-sm">{parts.escape(safe_words(shown.config, load, shown.bytes_per_s))}</p>')
         heads = (say("rolls.at"), say("rolls.first"), *(roll_words.name(cause).capitalize() for cause in view.seconds))

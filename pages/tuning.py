@@ -15,10 +15,11 @@ from kafkaviz.figures.tuning_terms import between
 from kafkaviz.ui import parts, pick, short, state
 from kafkaviz.ui import rolls as settings_lab
 from kafkaviz.ui import tunings as lab
+from kafkaviz.ui.charts import mode
 from kafkaviz.ui.frame import frame
 from kafkaviz.ui.pick import Place
 from kafkaviz.ui.printed import printed
-from kafkaviz.ui.tables import csv_of, download, mode, table
+from kafkaviz.ui.tables import csv_of, download, table
 from kafkaviz.ui.tuning_sections import Shown, called, go_to, sections, verdict
 from kafkaviz.words import counted, say
 

@@ -1,4 +1,4 @@
-"""Figures, short tables and downloads as pages show them beside one another."""
+"""Short tables and downloads as pages show them beside one another."""
 
 import csv
 import io
@@ -10,19 +10,13 @@ from kafkaviz import units
 from kafkaviz.ui import parts
 
 
-def chart(figure, key: str, alt: str) -> None:
-    """A Plotly figure in our own look."""
-    st.plotly_chart(figure, theme=None, config={"displayModeBar": False}, key=key, alt=alt)
-
-
-def mode() -> str:
-    """Light or dark."""
-    return st.context.theme.type or "light"
-
-
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], kinds: str, mine: int | None = None) -> None:
-    """A short table of plain text; kinds: a letter a column, l left, r right, w and c text and code that break; mine: the row to mark."""
-    looks = {"l": "", "r": ' class="r"', "c": ' class="kv-mono" style="white-space:normal"', "w": ' style="white-space:normal"'}
+    """A short table of plain text; mine: the row to mark.
+
+    kinds: a letter a column: l left, r right, m bytes, w and c text and code that break.
+    """
+    wraps = ' style="white-space:normal"'
+    looks = {"l": "", "r": ' class="r"', "m": ' class="kv-mono"', "c": f' class="kv-mono"{wraps}', "w": wraps}
     cells = (
         f"<tr{' class=on' if place == mine else ''}>"
         + "".join(f"<td{looks[kind]}>{parts.escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True))

@@ -19,8 +19,9 @@ from kafkaviz.simulate.config import LogConfig
 from kafkaviz.ui import parts, short, state
 from kafkaviz.ui import rolls as settings_lab
 from kafkaviz.ui import tunings as lab
+from kafkaviz.ui.charts import mode, plot
 from kafkaviz.ui.pick import Place
-from kafkaviz.ui.tables import chart, csv_of, download, mode, table
+from kafkaviz.ui.tables import csv_of, download, table
 from kafkaviz.words import counted, say
 
 MOST_TOPICS = 400
@@ -293,7 +294,7 @@ def limits_figure(shown: Shown) -> None:
     with st.container(key="kv_fig_limit_map"):
         parts.figure_head(view.title, limit_map.below())
         alt = say("common.titled", title=view.title, below=limit_map.below())
-        chart(lab.drawn(asked, mode(), limit_map.figure, view), "kv_limit_map", alt)
+        plot(lab.drawn(asked, mode(), limit_map.figure, view), "kv_limit_map", alt)
     st.space(12)
     with st.expander(say("rolls.curves_table")):
         st.html(f'<p class="kv-sm">{parts.escape(limit_map.words(view, shown.case.measured, shown.config))}</p>')
@@ -312,7 +313,7 @@ def assumptions_figure(shown: Shown) -> None:
     with st.container(key="kv_fig_tornado"):
         parts.figure_head(view.title, tornado.below())
         alt = say("common.titled", title=view.title, below=tornado.below())
-        chart(lab.drawn(asked, mode(), tornado.figure, view), "kv_tornado", alt)
+        plot(lab.drawn(asked, mode(), tornado.figure, view), "kv_tornado", alt)
     st.space(12)
     with st.expander(say("tuning.as_table")):
         heads, rows = tornado.columns(), tornado.rows(view)

@@ -19,7 +19,6 @@ SOLVED = "x"
 LETTERS = "abcdefgh"
 MOST_ANSWERS = 400
 KEPT = (state.LESSON, state.PART, state.ANSWERS, state.NOTES, state.PAPER)
-STEPPER = "step"  # written by the steppers themselves, in the browser
 
 
 @dataclass(frozen=True)
@@ -59,10 +58,18 @@ def remember() -> None:
 
 def go(name: str, part: int) -> None:
     """To a step of a lesson; what was typed there before, and where its stepper stood, is left behind."""
-    for key in (STEPPER, state.GIVEN, state.PAPER):
+    for key in (state.STEP, state.GIVEN, state.PAPER):
         st.query_params.pop(key, None)
     st.query_params[state.LESSON] = name
     st.query_params[state.PART] = str(part)
+
+
+def switch(name: str) -> None:
+    """Sets a parameter of the address that is yes or not there."""
+    if st.query_params.get(name):
+        st.query_params.pop(name)
+    else:
+        st.query_params[name] = "1"
 
 
 def answers() -> dict[tuple[str, int, bool], str]:
@@ -89,7 +96,7 @@ def reset() -> None:
     """Forgets all answers, and begins with the first lesson."""
     for key in [key for key in st.session_state if str(key).startswith("kv_given_")]:
         del st.session_state[key]
-    for key in (state.ANSWERS, state.LESSON, state.PART, state.GIVEN, STEPPER):
+    for key in (state.ANSWERS, state.LESSON, state.PART, state.GIVEN, state.STEP):
         st.query_params.pop(key, None)
     st.session_state.pop(state.WORKSHOP, None)
 

@@ -9,7 +9,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.simulate.sending.workload import PRESETS, load, preset_text, to_toml
 from kafkaviz.simulate.whole.simulation import of_workload
 from kafkaviz.ui import lessons
-from kafkaviz.ui.lessons import grammar
+from kafkaviz.ui.lessons import grammar, reader
 from kafkaviz.ui.lessons.kinds import KINDS
 from tests.fuzz.mutators import mutated_text
 from tests.fuzz.targets import Target, expect, of_bytes
@@ -57,7 +57,7 @@ def read_workload(seed: bytes, data: bytes, draw: Random) -> None:
 def read_lesson(seed: bytes, data: bytes, draw: Random) -> None:
     """A lesson, or its faults, each on a line of the file."""
     text = data.decode("utf-8", "replace")
-    lesson, faults = grammar.parse(text, LESSON, KINDS)
+    lesson, faults = reader.parse(text, LESSON, KINDS)
     expect((lesson is None) == bool(faults), "neither a lesson nor a fault, or both")
     lines = text.count("\n") + 2
     expect(all(1 <= fault.line <= lines and "\n" not in fault.what for fault in faults), f"a fault outside the file: {faults}")

@@ -20,7 +20,8 @@ FORMATS = [
     *({*(HOUSE / "format").glob("*.py")} - {OWN_TEXT}), HOUSE / "binary" / "codec.py", HOUSE / "binary" / "varint.py",
     HOUSE / "log" / "archive.py",
     HOUSE / "log" / "metadata_log.py", HOUSE / "log" / "settings.py", HOUSE / "simulate" / "sending" / "workload.py",
-    HOUSE / "simulate" / "sending" / "toml_fields.py", HOUSE / "ui" / "lessons" / "grammar.py", HOUSE / "ui" / "lessons" / "kinds.py",
+    HOUSE / "simulate" / "sending" / "toml_fields.py",
+    *(HOUSE / "ui" / "lessons" / name for name in ("grammar.py", "reader.py", "kinds.py")),
 ]  # fmt: skip
 CASES, ON_DISK_CASES = 20, 3  # of each target
 

@@ -8,9 +8,11 @@ import pytest
 
 from kafkaviz.search import exercise
 from kafkaviz.ui import lessons
-from kafkaviz.ui.lessons import check, live, tasks
-from kafkaviz.ui.lessons.grammar import HEAD, Block, parse
+from kafkaviz.ui.lessons import check, tasks
+from kafkaviz.ui.lessons.grammar import HEAD, Block
 from kafkaviz.ui.lessons.kinds import KINDS, TASK_KEYS
+from kafkaviz.ui.lessons.live import LIVE
+from kafkaviz.ui.lessons.reader import parse
 
 GOOD = """---
 title: A ninth lesson
@@ -199,7 +201,7 @@ def test_a_session_takes_45_minutes():
     assert len(found) == 8 and sum(one.minutes for one in found) == 45
     for lesson in found:
         assert all(step.minutes > 0 for step in lesson.steps), lesson.name
-        assert all(any(block.kind in live.LIVE for block in step.blocks()) for step in lesson.steps), lesson.name
+        assert all(any(block.kind in LIVE for block in step.blocks()) for step in lesson.steps), lesson.name
         blocks = {block.kind for step in lesson.steps for block in step.blocks()}
         assert {"exercise", "misleads", "notes"} <= blocks, lesson.name
 

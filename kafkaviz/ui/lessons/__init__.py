@@ -3,11 +3,13 @@
 A lesson is one file a language, warm-section.en.md and warm-section.zh.md; README.md tells how to write one. A file that is put here,
 or changed, is on the page at the next rerun.
 
-    grammar.py    a file as steps and blocks, or its faults, each with its line
+    grammar.py    what a lesson is made of: steps, blocks and their keys
+    reader.py     a file as such, or its faults, each with its line
     kinds.py      which blocks there are, and what each says
-    live.py       the figures, from the app's own components
+    live/         the figures, from the app's own components
     tasks.py      the answers of exercises, worked out
     check.py      whether all that a lesson asks for is there
+    show.py       the Workshop page; step.py, questions.py and figures.py what is on it, handout.py the same on paper
 """
 
 import os
@@ -15,8 +17,9 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from kafkaviz.ui.lessons.grammar import FILE_BYTES, NAME, Fault, Lesson, parse
+from kafkaviz.ui.lessons.grammar import FILE_BYTES, NAME, Fault, Lesson
 from kafkaviz.ui.lessons.kinds import KINDS
+from kafkaviz.ui.lessons.reader import parse
 
 HERE = Path(__file__).parent
 LESSONS = "KAFKAVIZ_LESSONS"

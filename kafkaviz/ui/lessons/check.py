@@ -6,8 +6,9 @@ from pathlib import Path
 from kafkaviz.errors import KafkavizError
 from kafkaviz.search import exercise
 from kafkaviz.ui import lessons
-from kafkaviz.ui.lessons import live, tasks
+from kafkaviz.ui.lessons import tasks
 from kafkaviz.ui.lessons.grammar import Block, Fault, Lesson, NoValue
+from kafkaviz.ui.lessons.live import LIVE
 
 FREE = {"ask", "choice", "right", "reveal", "hint", "solution", "said", "so", "versions", "say", "watch"}  # what a translation changes
 
@@ -34,8 +35,8 @@ def of_lesson(lesson: Lesson) -> list[Fault]:
 
 def _block_faults(block: Block) -> Iterator[str]:
     try:
-        if block.kind in live.LIVE:
-            live.LIVE[block.kind].make(block)
+        if block.kind in LIVE:
+            LIVE[block.kind].make(block)
         elif block.kind == "exercise":
             yield from _exercise_faults(block)
         elif block.kind == "predict" and not block["choice"]:

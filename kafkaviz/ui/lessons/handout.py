@@ -8,8 +8,10 @@ import streamlit as st
 from kafkaviz.errors import KafkavizError
 from kafkaviz.ui import parts, rules, workshop
 from kafkaviz.ui.components.print_page import print_page
-from kafkaviz.ui.lessons import live, tasks
+from kafkaviz.ui.lessons import tasks
 from kafkaviz.ui.lessons.grammar import Block, Lesson, NoValue, Step
+from kafkaviz.ui.lessons.live import LIVE
+from kafkaviz.ui.tables import table
 from kafkaviz.ui.workshop import LETTERS, At
 from kafkaviz.words import say
 
@@ -36,7 +38,7 @@ def show(here: At, count: int, is_teacher: bool) -> None:
             for number, block in enumerate(step.blocks()):
                 if block.kind in ("predict", "exercise"):
                     _answer(block, part)
-                elif block.kind in live.LIVE and block["after"]:
+                elif block.kind in LIVE and block["after"]:
                     _figure(block, f"paper_{lesson.name}_{part}_{number}")
 
 
@@ -46,7 +48,7 @@ def _step(step: Step, part: int, lesson: Lesson, is_teacher: bool) -> None:
         for number, one in enumerate(step.parts):
             if isinstance(one, str):
                 st.markdown(one)
-            elif one.kind in live.LIVE and not one["after"]:
+            elif one.kind in LIVE and not one["after"]:
                 _figure(one, f"paper_{lesson.name}_{part}_{number}")
             elif one.kind == "predict":
                 _question(one, f"{part}_{number}")
@@ -65,18 +67,13 @@ def _misleads(block: Block) -> None:
 
 
 def _figure(block: Block, key: str) -> None:
-    kind = live.LIVE[block.kind]
+    kind = LIVE[block.kind]
     try:
         made = kind.make(block)
     except (KafkavizError, NoValue) as fault:
         st.html(f"<p>{escape(str(fault))}</p>")
         return
-    if kind.paper:
-        kind.paper(made, block, key)
-    elif block.kind == "entries":
-        live.draw_entries(made, block, key, False)
-    else:
-        kind.draw(made, block, key)
+    (kind.paper or kind.draw)(made, block, key)
 
 
 def _question(block: Block, key: str) -> None:
@@ -136,4 +133,4 @@ def session(found: Sequence[Lesson]) -> None:
     for lesson in found:
         rows.append((f"{begin:g}", lesson.title, f"{lesson.minutes:g}", str(len(workshop.questions(lesson)))))
         begin += lesson.minutes
-    live.rows_of(heads, rows, "rlrr")
+    table(heads, rows, "rlrr")

@@ -14,9 +14,9 @@ from kafkaviz.search import exercise
 from kafkaviz.simulate.lessons import index_keys
 from kafkaviz.simulate.writing.roll import Cause
 from kafkaviz.ui import lookups
-from kafkaviz.ui.lessons import live
 from kafkaviz.ui.lessons.grammar import Block, NoValue
 from kafkaviz.ui.lessons.kinds import CAUSES, TASK_KEYS
+from kafkaviz.ui.lessons.live import growing, places, rolled
 
 NUMBERS, CHOICE, RULE = "numbers", "choice", "rule"
 ENTRY_BYTES = {".index": offset_index.ENTRY.itemsize, ".timeindex": time_index.ENTRY.itemsize}
@@ -102,7 +102,7 @@ def _time(block: Block) -> Task:
 
 
 def _decode(block: Block) -> Task:
-    here = live.place(block)
+    here = places.place(block)
     found = getattr(here.segment, block["file"][1:])
     if found is None:
         raise NoValue(f"the segment {here.segment.name} has no {block['file']}")
@@ -140,7 +140,7 @@ def _varint(block: Block) -> Task:
 
 
 def _step(block: Block):
-    steps = live.growth_of(block["story"]).growth.steps
+    steps = growing.view(block).growth.steps
     if not 1 <= block["step"] <= len(steps):
         raise NoValue(f"the story has the steps 1 to {len(steps)}")
     return steps[block["step"] - 1]
@@ -155,7 +155,7 @@ def _time_entry(block: Block) -> Task:
 
 
 def _cause(block: Block) -> Task:
-    lanes = live.simulated(block).lanes.lanes
+    lanes = rolled.simulated(block).lanes.lanes
     if block["segment"] >= len(lanes) or lanes[block["segment"]].reason is None:
         raise NoValue(f"segment: the number of one that was rolled, 0 to {len(lanes) - 2}")
     return Task(CHOICE, (CAUSE_NAMES.get(lanes[block["segment"]].reason.cause, ""),), CAUSES)

@@ -1,0 +1,51 @@
+"""A figure as pages show it: its title above it, drawn once for a view and a mode, and in words for who does not see it."""
+
+from collections.abc import Callable, Hashable
+
+import streamlit as st
+
+from kafkaviz.ui import parts, state
+from kafkaviz.words import language, say
+
+KEPT = 256
+
+
+def mode() -> str:
+    """Light or dark; paper is light."""
+    return "light" if st.query_params.get(state.PAPER) else st.context.theme.type or "light"
+
+
+def view(of: Hashable, make: Callable[[], object]) -> object:
+    """A view that takes some time to work out, kept between reruns. of: what tells it from all others."""
+    return _view(of, language(), make)
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _view(of: Hashable, spoken: str, _make: Callable[[], object]) -> object:
+    return _make()
+
+
+def figure(of: Hashable, draw: Callable, shown: object) -> object:
+    """A view as it is drawn in this mode. of: what the view depends on; to make a figure takes Plotly as long as all else of a rerun."""
+    return _figure(of, f"{draw.__module__}.{draw.__qualname__}", mode(), language(), draw, shown)
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _figure(of: Hashable, by: str, mode: str, spoken: str, _draw: Callable, _shown: object) -> object:
+    return _draw(_shown, mode)
+
+
+def plot(drawn: object, key: str, alt: str) -> None:
+    """A Plotly figure in our own look."""
+    st.plotly_chart(drawn, theme=None, config={"displayModeBar": False}, key=key, alt=alt)
+
+
+def titled(of: Hashable, draw: Callable, shown, key: str) -> None:
+    """A view that has a title and a line below it, under both. of: as of `figure`."""
+    parts.figure_head(shown.title, shown.below)
+    plotted(of, draw, shown, key)
+
+
+def plotted(of: Hashable, draw: Callable, shown, key: str) -> None:
+    """The same, its title already written."""
+    plot(figure(of, draw, shown), key, say("common.titled", title=shown.title, below=shown.below))

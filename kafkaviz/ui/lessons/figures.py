@@ -1,0 +1,62 @@
+"""The figures of a step, and the page where the first of them can be changed."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from kafkaviz.errors import KafkavizError
+from kafkaviz.ui import parts, workshop
+from kafkaviz.ui.frame import PAGES
+from kafkaviz.ui.lessons.grammar import Block, NoValue
+from kafkaviz.ui.lessons.live import LIVE
+from kafkaviz.ui.workshop import At
+from kafkaviz.words import say
+
+
+def of_step(here: At) -> list[Block]:
+    """The blocks of a step that are figures."""
+    return [block for block in here.step.blocks() if block.kind in LIVE]
+
+
+def drawn(figures: Sequence[Block], here: At) -> None:
+    """All of them; one that would tell the answer waits for it."""
+    questions = here.step.blocks("predict")
+    is_answered = all(workshop.letter(one, here.lesson.name, here.part) is not None for one in questions)
+    for number, block in enumerate(figures):
+        if number:
+            st.space(16)
+        _figure(block, f"{here.lesson.name}_{here.part}_{number}", is_answered)
+
+
+def _figure(block: Block, key: str, is_answered: bool) -> None:
+    """One figure, or the place where it will be."""
+    if block["after"] and not is_answered:
+        with st.container(key=f"kv_fig_wait_{key}"):
+            st.html(f'<div class="kv-wait">{parts.icon("visibility_off")}<span>{parts.escape(say("workshop.hidden_figure"))}</span></div>')
+        return
+    kind = LIVE[block.kind]
+    try:
+        made = kind.make(block)
+    except (KafkavizError, NoValue) as fault:
+        return unmade(fault, key)
+    draw = kind.draw if is_answered else kind.asked or kind.draw
+    draw(made, block, key)
+
+
+def unmade(fault: Exception, key: str) -> None:
+    """In place of a figure or a task: why there is none."""
+    with parts.state(f"figure_{key}", "error", say("workshop.figure_fault"), f"{fault}."):
+        pass
+
+
+def elsewhere(figures: Sequence[Block]) -> None:
+    """The page where the first figure can be looked at further."""
+    for block in figures:
+        try:
+            name, query = LIVE[block.kind].onward(block)
+        except (KafkavizError, NoValue):
+            continue
+        if PAGES[name].exists:
+            with st.container(key="kv_elsewhere"):
+                st.page_link(PAGES[name].script, label=say("workshop.open_in", page=parts.page_name(name)), query_params=query)
+            return

@@ -1,0 +1,35 @@
+"""A log that grows, append by append."""
+
+from kafkaviz.figures import growth as growth_figure
+from kafkaviz.figures.growth import GrowthView
+from kafkaviz.ui import rolls
+from kafkaviz.ui.components.growth import growth
+from kafkaviz.ui.lessons.grammar import Block
+from kafkaviz.ui.lessons.live.figure import PAPER_ROWS, Live, Onward, begin_at
+from kafkaviz.ui.tables import table
+from kafkaviz.words import say
+
+STORIES = dict(zip(("first", "full-time-index"), rolls.STORIES, strict=True))  # as the Rolls page names them
+HEADS = ("step", "what_happens", "counter", "offset_entries", "time_entries")
+
+
+def view(block: Block) -> GrowthView:
+    """The story of a block, in words."""
+    return rolls.story(STORIES[block["story"]])
+
+
+def _draw(shown: GrowthView, block: Block, key: str) -> None:
+    begin_at(block)
+    growth(growth_figure.message(shown), key=key)
+
+
+def _on_paper(shown: GrowthView, block: Block, key: str) -> None:
+    last = block["step"] or PAPER_ROWS
+    table([say(f"workshop.{name}") for name in HEADS], growth_figure.rows(shown)[max(0, last - PAPER_ROWS) : last], "rwrrr")
+
+
+def _onward(block: Block) -> Onward:
+    return "Rolls", {}
+
+
+GROWTH = Live(view, _draw, _onward, _on_paper)

@@ -1,0 +1,63 @@
+"""A lookup in a lesson: step by step, as lanes beside the other search, and why a timestamp gave its offset."""
+
+from kafkaviz.figures import lookup_lanes, stepper
+from kafkaviz.figures import why_offset as why_figure
+from kafkaviz.figures.stepper import Made
+from kafkaviz.figures.why_offset import WhyView
+from kafkaviz.ui import lookups, parts, state
+from kafkaviz.ui.components import stepper as stepper_door
+from kafkaviz.ui.lessons.grammar import Block, NoValue
+from kafkaviz.ui.lessons.live.figure import Live, Onward, begin_at, framed, told
+from kafkaviz.ui.lessons.live.places import place
+from kafkaviz.ui.lookups import Source
+from kafkaviz.ui.tables import table
+from kafkaviz.words import say
+
+
+def made(block: Block) -> Made:
+    """The lookup of a block."""
+    warm = lookups.KAFKAS_WARM if block["warm"] is None else block["warm"]
+    return lookups.made(_source(block), block["by"], block["target"], lookups.release(lookups.like(block["search"]), warm, block["by"]))
+
+
+def _source(block: Block) -> Source:
+    return lookups.of_practice(block["set"]) if block["set"] else lookups.of_place(place(block))
+
+
+def _to_lookup(block: Block) -> Onward:
+    asked = {state.BY: block["by"], state.TARGET: str(block["target"]), state.SEARCH: lookups.like(block["search"])}
+    if not block["set"]:
+        return "Lookup", place(block).address | asked
+    warm = {} if block["warm"] is None else {state.WARM: str(block["warm"])}
+    return "Lookup", {state.SET: block["set"]} | asked | warm
+
+
+def _draw_steps(found: Made, block: Block, key: str) -> None:
+    begin_at(block)
+    stepper_door.stepper(stepper.message(stepper.view(found), found, told(block)), None, key=key)
+
+
+def _steps_on_paper(found: Made, block: Block, key: str) -> None:
+    steps = enumerate(stepper.view(found).steps, 1)
+    table((say("workshop.step"), say("workshop.what_happens")), [(str(number), one.text) for number, one in steps], "rw")
+
+
+def _draw_lanes(found: Made, block: Block, key: str) -> None:
+    stepper_door.lanes(lookup_lanes.message(lookup_lanes.view(found), told(block)), key=key)
+
+
+def _make_why(block: Block) -> WhyView:
+    if block["by"] != "timestamp":
+        raise NoValue("why tells of a timestamp: by is timestamp")
+    of = lookups.release(lookups.like(block["search"]), lookups.KAFKAS_WARM, block["by"])
+    source = _source(block)
+    return lookups.why(source, lookups.made(source, block["by"], block["target"], of), of)
+
+
+def _draw_why(shown: WhyView, block: Block, key: str) -> None:
+    framed(why_figure.figure, shown, block, key, "".join(f'<p class="kv-sm">{parts.escape(note)}</p>' for note in shown.notes))
+
+
+STEPPER = Live(made, _draw_steps, _to_lookup, _steps_on_paper)
+LANES = Live(made, _draw_lanes, _to_lookup)
+WHY = Live(_make_why, _draw_why, _to_lookup)

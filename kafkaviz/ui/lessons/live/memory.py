@@ -1,0 +1,41 @@
+"""Which pages of an index a search touches: while the index grows and pages go cold, and of one lookup at its end."""
+
+from kafkaviz.figures import page_faults, tail_pages
+from kafkaviz.figures.page_faults import PageFaultsView
+from kafkaviz.figures.tail_pages import TailPagesView
+from kafkaviz.search.index import ENTRY_BYTES, OFFSET
+from kafkaviz.search.layouts import A_PAGE
+from kafkaviz.search.pages import Growth, Memory, Readers
+from kafkaviz.ui import page_caches
+from kafkaviz.ui.lessons.grammar import Block
+from kafkaviz.ui.lessons.live.figure import Live, Onward, framed
+
+PAGE_BYTES, WARM_BYTES = 4096, 8192
+
+
+def _growing(block: Block) -> PageFaultsView:
+    growth = Growth(block["pages"] * A_PAGE, block["gap"], ENTRY_BYTES[OFFSET])
+    memory = Memory(PAGE_BYTES, block["cold"] * page_caches.MB, 0)
+    readers = Readers(0.0, *page_caches.LAG["anywhere"], 1, page_caches.DEFAULT_SEED)
+    plain, warm = page_caches.images(page_caches.Settings(growth, memory, readers, WARM_BYTES))
+    return page_faults.view(plain if block["search"] == "plain" else warm, block["search"], WARM_BYTES)
+
+
+def _draw_growing(shown: PageFaultsView, block: Block, key: str) -> None:
+    framed(page_faults.figure, shown, block, key)
+
+
+def _tail(block: Block) -> TailPagesView:
+    return tail_pages.view(block["entries"])
+
+
+def _draw_tail(shown: TailPagesView, block: Block, key: str) -> None:
+    framed(tail_pages.figure, shown, block, key)
+
+
+def _onward(block: Block) -> Onward:
+    return "Page cache", {}
+
+
+PAGES = Live(_growing, _draw_growing, _onward)
+TAIL = Live(_tail, _draw_tail, _onward)
