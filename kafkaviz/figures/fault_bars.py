@@ -77,7 +77,7 @@ def figure(shown: FaultBarsView, mode: str) -> go.Figure:
 
 def _bars(shown: FaultBarsView, places: list[int], ink: dict[str, str]) -> go.Bar:
     colours = [ink["ink"] if place == shown.chosen else ink["log"] for place in places]
-    words = [f"<b>{bar.plain:.2f}</b>" if place == shown.chosen else f"{bar.plain:.2f}" for place, bar in enumerate(shown.bars)]
+    words = [f" <b>{bar.plain:.2f}</b>" if place == shown.chosen else f" {bar.plain:.2f}" for place, bar in enumerate(shown.bars)]
     told = [say("fault_bars.hover", plain=plain, formula=formula, warm=warm) for _, plain, formula, warm in rows(shown)]
     return go.Bar(
         orientation="h", x=[bar.plain for bar in shown.bars], y=places, width=0.6, marker={"color": colours, "line": {"width": 0}},

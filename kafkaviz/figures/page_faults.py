@@ -127,7 +127,7 @@ def figure(shown: PageFaultsView, mode: str) -> go.Figure:
     """The view in a mode, "light" or "dark"."""
     ink = theme.colours(mode)
     chart = go.Figure([_image(shown, ink["offset"]), *_faults(shown, ink)])
-    line = {"type": "line", "x0": 0, "y0": 0, "x1": shown.entries, "y1": shown.end_page, "line": {"color": ink["line_2"], "width": 1}}
+    line = {"type": "line", "x0": 0, "y0": -0.5, "x1": shown.entries, "y1": shown.end_page - 0.5, "line": {"color": ink["line_2"], "width": 1}}
     chart.update_layout(
         template=theme.template(mode), height=HEIGHT, margin={"l": 40, "r": 4, "t": 8, "b": 26}, showlegend=False,
         plot_bgcolor=ink["panel"], shapes=[line], xaxis=_across(shown), yaxis=_upward(shown),
@@ -144,9 +144,10 @@ def _image(shown: PageFaultsView, colour: str) -> go.Heatmap:
 
 
 def _cells(shown: PageFaultsView, cells: np.ndarray, colour: str, gap: float, name: str, hover: str, opacity: float) -> go.Heatmap:
+    """Page 0 is the row around 0: what is under the pointer, and at the axis, is its number."""
     across, up = shown.entries / max(cells.shape[1], 1), shown.row_pages
     return go.Heatmap(
-        z=cells, x0=across / 2, dx=across, y0=up / 2, dy=up, ygap=gap, name=name, opacity=opacity,
+        z=cells, x0=across / 2, dx=across, y0=(up - 1) / 2, dy=up, ygap=gap, name=name, opacity=opacity,
         colorscale=[[0, colour], [1, colour]], showscale=False, hoverongaps=False, hovertemplate=hover,
     )  # fmt: skip
 
@@ -164,7 +165,7 @@ def _faults(shown: PageFaultsView, ink: dict[str, str]) -> list[go.Scatter | go.
     hover = say("page_faults.hover_fault", page="%{customdata[0]:.0f}", entries="%{x:.0f}")
     return [
         go.Scatter(
-            x=shown.dots[:, 0], y=shown.dots[:, 1], customdata=np.floor(shown.dots[:, 1:2]), mode="markers", name="faults",
+            x=shown.dots[:, 0], y=shown.dots[:, 1] - 0.5, customdata=np.floor(shown.dots[:, 1:2]), mode="markers", name="faults",
             marker={"size": size, "color": ink["ink"], "line": {"color": ink["panel"], "width": 1}}, cliponaxis=False,
             hovertemplate=f"{hover}<extra></extra>",
         )
@@ -176,12 +177,12 @@ def _across(shown: PageFaultsView) -> dict:
     words = ["0", *(group(round(value)) for value in values[1:-1]), ""]
     if shown.entries >= CROWDED:
         words[-2] = ""
-    return {"range": [0, shown.entries or 1], "tickvals": values, "ticktext": words, **_QUIET, "ticks": ""}
+    return {"range": [0, shown.entries or 1], "tickvals": values, "ticktext": words, **_QUIET, "ticks": "", "ticklabelstandoff": 2}
 
 
 def _end(shown: PageFaultsView, ink: dict[str, str]) -> dict:
     """The last tick's words, which end where the axis does."""
-    place = {"xref": "paper", "x": 1, "xanchor": "right", "yref": "paper", "y": 0, "yanchor": "top", "yshift": 1, "showarrow": False}
+    place = {"xref": "paper", "x": 1, "xanchor": "right", "yref": "paper", "y": 0, "yanchor": "top", "yshift": -1, "showarrow": False}
     return place | {"text": say("page_faults.entries", n=group(shown.entries)), "font": {"size": 12, "color": ink["ink_3"]}}
 
 
@@ -189,7 +190,8 @@ def _upward(shown: PageFaultsView) -> dict:
     step = max(1, _round(shown.pages / TICKS))
     values = [page for page in range(0, shown.pages, step) if page <= shown.pages - step * 0.4]
     words = [*(group(page) for page in values), say("page_faults.page")]
-    return {"range": [0, shown.pages or 1], "tickvals": [*values, shown.pages], "ticktext": words, **_QUIET, "ticks": ""}
+    ends = [-0.5, (shown.pages or 1) - 0.5]
+    return {"range": ends, "tickvals": [*values, ends[1]], "ticktext": words, **_QUIET, "ticks": "", "ticklabelstandoff": 6}
 
 
 _QUIET = {"showgrid": False, "fixedrange": True, "showline": False, "zeroline": False, "automargin": False, "title": None}

@@ -38,10 +38,11 @@ def test_the_image_of_a_plain_growth(mode):
     figure = page_faults.figure(shown, mode)
     image, faults = trace(figure, "touched"), trace(figure, "faults")
     assert np.array_equal(np.nan_to_num(image.z), shown.touched) and (faults.x.tolist(), faults.y.tolist()) == (
-        shown.dots[:, 0].tolist(), shown.dots[:, 1].tolist(),
+        shown.dots[:, 0].tolist(), replay.first_faults["page"].tolist(),
     )  # fmt: skip
+    assert (image.y0, list(figure.layout.yaxis.range)) == (0, [-0.5, 39.5])  # what is told of a row is its page, and the tick is in its middle
     (line,) = figure.layout.shapes
-    assert (line.x1, line.y1) == (20_480, 40) and figure.layout.annotations[-1].text == "20\u202f480 entries"
+    assert (line.x1, line.y0, line.y1) == (20_480, -0.5, 39.5) and figure.layout.annotations[-1].text == "20\u202f480 entries"
 
 
 def test_the_image_with_a_warm_section():
@@ -68,7 +69,7 @@ def test_the_image_of_a_small_index(entries):
     shown = page_faults.view(replayed(8192, Growth(entries)), WARM)
     assert shown.title == ("No fault: one page at most" if entries else "No lookup while the index grows to 0 pages")
     figure = page_faults.figure(shown, "dark")
-    assert figure.layout.height == page_faults.HEIGHT and figure.layout.shapes[0].y1 == entries / 512  # not its whole last page
+    assert figure.layout.height == page_faults.HEIGHT and figure.layout.shapes[0].y1 == entries / 512 - 0.5  # not its whole last page
 
 
 def test_the_image_as_a_table():
@@ -113,7 +114,7 @@ def test_faults_a_grown_page_as_bars():
     assert shown.title == "Plain search: up to 4.9 faults a page. Warm section: none" and shown.chosen == 1
     assert fault_bars.rows(shown) == [("1 MB", "4.92", "4.92", "0.00"), ("16 MB", "2.54", "–", "0.00")]
     figure = fault_bars.figure(shown, "light")
-    assert list(figure.data[0].x) == [4.92, 2.54] and list(figure.data[0].text) == ["4.92", "<b>2.54</b>"] and len(figure.data) == 1
+    assert list(figure.data[0].x) == [4.92, 2.54] and list(figure.data[0].text) == [" 4.92", " <b>2.54</b>"] and len(figure.data) == 1
     faulty = fault_bars.view([Turnover(1_000_000, 8.4, 1.6, None)], 2, "")
     assert faulty.title == "Plain search: up to 8.4 faults a page. Warm section: up to 1.6" and faulty.chosen is None
     assert list(trace(fault_bars.figure(faulty, "dark"), "warm").x) == [1.6]
