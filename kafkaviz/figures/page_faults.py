@@ -127,7 +127,8 @@ def figure(shown: PageFaultsView, mode: str) -> go.Figure:
     """The view in a mode, "light" or "dark"."""
     ink = theme.colours(mode)
     chart = go.Figure([_image(shown, ink["offset"]), *_faults(shown, ink)])
-    line = {"type": "line", "x0": 0, "y0": -0.5, "x1": shown.entries, "y1": shown.end_page - 0.5, "line": {"color": ink["line_2"], "width": 1}}
+    ends = {"x0": 0, "y0": -0.5, "x1": shown.entries, "y1": shown.end_page - 0.5}
+    line = {"type": "line", **ends, "line": {"color": ink["line_2"], "width": 1}}
     chart.update_layout(
         template=theme.template(mode), height=HEIGHT, margin={"l": 40, "r": 4, "t": 8, "b": 26}, showlegend=False,
         plot_bgcolor=ink["panel"], shapes=[line], xaxis=_across(shown), yaxis=_upward(shown),

@@ -40,7 +40,7 @@ def test_the_image_of_a_plain_growth(mode):
     assert np.array_equal(np.nan_to_num(image.z), shown.touched) and (faults.x.tolist(), faults.y.tolist()) == (
         shown.dots[:, 0].tolist(), replay.first_faults["page"].tolist(),
     )  # fmt: skip
-    assert (image.y0, list(figure.layout.yaxis.range)) == (0, [-0.5, 39.5])  # what is told of a row is its page, and the tick is in its middle
+    assert (image.y0, list(figure.layout.yaxis.range)) == (0, [-0.5, 39.5])  # told of a row is its page
     (line,) = figure.layout.shapes
     assert (line.x1, line.y0, line.y1) == (20_480, -0.5, 39.5) and figure.layout.annotations[-1].text == "20\u202f480 entries"
 
