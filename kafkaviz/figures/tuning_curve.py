@@ -249,13 +249,13 @@ def _lines(shown: TuningCurveView, ink: dict[str, str]) -> list[dict]:
 
 
 def _marked(shown: TuningCurveView, ink: dict[str, str]) -> list[dict]:
-    """The names of the marks, near the foot; today's steps aside where the other line is close behind it."""
-    other = shown.considered.x_bytes if shown.considered else 0
-    is_close = shown.today.x_bytes < other <= CLOSE * shown.today.x_bytes
+    """The names of the marks, near the foot; a name steps aside where the other line is close behind its own."""
+    pairs = ((shown.today, shown.considered, "ink_2", 400, 2), (shown.considered, shown.today, "ink", 600, 20))
     found = []
-    for one, colour, weight, up, aside in ((shown.today, "ink_2", 400, 2, is_close), (shown.considered, "ink", 600, 20, False)):
+    for one, other, colour, weight, up in pairs:
         if one:
-            is_left = (aside and one.x_bytes > CLOSE * LEAST_X) or one.x_bytes > MOST_X / CLOSE
+            is_close = other is not None and one.x_bytes < other.x_bytes <= CLOSE * one.x_bytes
+            is_left = (is_close and one.x_bytes > CLOSE * LEAST_X) or one.x_bytes > MOST_X / CLOSE
             found.append({
                 "x": float(np.log10(one.x_bytes)), "yref": "paper", "y": 0, "yanchor": "bottom", "yshift": up, "showarrow": False,
                 "xanchor": "right" if is_left else "left", "xshift": -4 if is_left else 4, "text": one.words,
@@ -287,7 +287,7 @@ def _plateau_words(shown: TuningCurveView, ink: dict[str, str]) -> list[dict]:
         "align": "left",
     }
     return [place | {
-        "yref": "paper", "y": 1, "yanchor": "top", "yshift": 0, "showarrow": False,
+        "yref": "paper", "y": 1, "yanchor": "top", "yshift": 3, "showarrow": False,
         "bgcolor": "rgba(0,0,0,0)" if is_wide else ink["raised"],  # what is marked may stand behind
         "text": f'<span style="font-weight:600">{first}</span><br>{say("curves.nothing_changes")}',
         "font": {"size": 12, "color": ink["ink_2"]},

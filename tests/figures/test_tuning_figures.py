@@ -108,6 +108,13 @@ def test_below_the_smallest_batch_nothing_changes():
     )
 
 
+def test_the_name_of_the_left_mark_stands_on_its_left():
+    """No word is crossed by the line behind it, be that today's or the considered one."""
+    figure = tuning_curve.headers_figure(curve(measured(1000), considered=2048), "light")
+    sides = {note.text: note.xanchor for note in figure.layout.annotations}
+    assert (sides["considered, 2 KiB"], sides["today, 4 KiB"]) == ("right", "left")
+
+
 def test_nothing_else_is_considered():
     """Today alone is marked; the title holds it against 64 KiB all the same."""
     view = curve(measured(1000), considered=4096)
