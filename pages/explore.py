@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from kafkaviz.errors import KafkavizError
+from kafkaviz.figures import fault_words
 from kafkaviz.figures.questions import BY_NAME, QUESTIONS, Question, asked
 from kafkaviz.ui import cache, explore, parts, pick, state, work
 from kafkaviz.ui.cache import Listed
@@ -146,7 +147,7 @@ def failed(here: Listed, text: str, error: KafkavizError) -> None:
     if isinstance(error, Lost):
         finding, why = say("explore.lost"), say("explore.lost_why")
     else:
-        finding, why = say("explore.not_ended"), say("explore.not_ended_why", error=error)
+        finding, why = say("explore.not_ended"), say("explore.not_ended_why", error=fault_words.told(error))
     with parts.state("failed", "error", finding, why):
         st.button(say("explore.run_again"), key="kv_again", on_click=explore.queries().again, args=(here, text))
 

@@ -10,10 +10,11 @@ import streamlit as st
 from kafkaviz import units, versions, words
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import checkup as drawn
+from kafkaviz.figures import fault_words
 from kafkaviz.log import file
 from kafkaviz.ui import parts, pick, state, work, wrote
 from kafkaviz.ui.cache import KEPT, Listed
-from kafkaviz.ui.checkups import Checkup, checkups, is_for_spark
+from kafkaviz.ui.checkups import Checkup, Stopped, checkups, is_for_spark
 from kafkaviz.ui.components.findings import findings
 from kafkaviz.ui.frame import frame
 from kafkaviz.ui.printed import printed
@@ -99,11 +100,18 @@ def waiting(here: Listed, asked: str) -> None:
         st.button(say("health.cancel"), type="tertiary", key="kv_checkup_cancel", on_click=checkup.cancel)
 
 
+def cause(error: Exception) -> str:
+    """Why a checkup has no findings."""
+    if isinstance(error, Stopped):
+        return say("health.was_cancelled")
+    own = say("health.own_fault", fault=f"{type(error).__name__}: {error}")
+    return fault_words.told(error) if isinstance(error, KafkavizError) else own
+
+
 def ended(here: Listed, checkup: Checkup, asked: str) -> None:
     """The findings, or why there are none."""
     if checkup.error is not None:
-        cause = say("health.own_fault", fault=checkup.error) if checkup.is_own_fault else checkup.error or say("health.was_cancelled")
-        with parts.state("checkup", "error", say("health.not_ended"), say("health.not_ended_why", error=cause)):
+        with parts.state("checkup", "error", say("health.not_ended"), say("health.not_ended_why", error=cause(checkup.error))):
             st.button(say("health.check_again"), key="kv_checkup_again", on_click=checkups().again, args=(here, asked))
         return
     findings(_message(here.key, asked, words.language(), checkup.health))

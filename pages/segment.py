@@ -10,12 +10,12 @@ from kafkaviz.analyse import pin
 from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.analyse.pin import Asked
 from kafkaviz.errors import CannotOpen
-from kafkaviz.figures import segment_shade, segment_tables, segment_words
+from kafkaviz.figures import fault_words, segment_shade, segment_tables, segment_words
 from kafkaviz.figures.segment_facts import FactGroups
 from kafkaviz.figures.segment_tables import Chosen
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Index, Segment
-from kafkaviz.ui import anatomies, bytes_tab, choice, faults, parts, pick, segment_parts, state
+from kafkaviz.ui import anatomies, bytes_tab, choice, parts, pick, segment_parts, state
 from kafkaviz.ui.components import address, ruler
 from kafkaviz.ui.frame import frame, pages
 from kafkaviz.ui.pick import Place
@@ -217,7 +217,7 @@ def unreadable(fault: CannotOpen) -> None:
     """A file that may not be read, or went while it was looked at."""
     _bare_title(None)
     gone = fault.kind == "missing"
-    why = say("segment.gone_why") if gone else say("segment.unreadable_why", what=faults.said(fault.what))
+    why = say("segment.gone_why") if gone else say("segment.unreadable_why", what=fault_words.what(fault.what))
     finding = say("segment.gone" if gone else "segment.unreadable", name=fault.path.name)
     with parts.state("unreadable", "info" if gone else "lock" if fault.kind == "permission" else "error", finding, why):
         st.button(say("common.try_again"), key="kv_again")

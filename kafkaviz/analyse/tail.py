@@ -26,11 +26,12 @@ class Tail:
         """What a row of a map has room for."""
         if self.size_bytes > READ_BYTES:
             return f"{units.size(self.size_bytes)} after the last batch"
-        one = self.size_bytes == 1
-        count = f"{units.group(self.size_bytes)} {'zero ' if self.kind == 'zeros' else ''}byte{'' if one else 's'}"
+        count, is_one = units.group(self.size_bytes), self.size_bytes == 1
+        if self.kind == "torn":
+            return "last batch cut short"
         if self.kind == "zeros":
-            return f"{count} at the end"
-        return "last batch cut short" if self.kind == "torn" else f"{count} that {'does' if one else 'do'} not belong"
+            return f"{count} zero byte{'' if is_one else 's'} at the end"
+        return f"{count} {'byte that does' if is_one else 'bytes that do'} not belong"
 
 
 def read(log: FileInfo, end_position: int, last_offset: int | None) -> Tail | None:

@@ -9,6 +9,7 @@ from kafkaviz.analyse.retention import Aged, Kept, LogRetention
 from kafkaviz.config_def import DAY_MS
 from kafkaviz.units import duration, group, moment, size
 from kafkaviz.words import counted, say
+from kafkaviz.words.retold import retold
 
 DEFAULT = "default of Kafka "  # how log.settings tells that nobody set a value; the release follows
 
@@ -92,8 +93,8 @@ def basis(log: LogRetention) -> str:
 
 
 def source(told: str) -> str:
-    """Where a setting came from; of a file or a ConfigRecord in English, as log.settings says it."""
-    return say("retention.default", release=told.removeprefix(DEFAULT)) if told.startswith(DEFAULT) else told
+    """Where a setting came from."""
+    return say("retention.default", release=told.removeprefix(DEFAULT)) if told.startswith(DEFAULT) else retold("findings", told)
 
 
 def when(ms: int | None) -> str:

@@ -14,6 +14,7 @@ from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.analyse.links import NONE
 from kafkaviz.binary.spans import CHECK, OFFSET, PAYLOAD, POSITION, PRODUCER, SIZE, TIME, TORN, UNWRITTEN, Span
 from kafkaviz.errors import CorruptFile
+from kafkaviz.figures import fault_words
 from kafkaviz.format import names, offset_index, time_index, txn_index
 from kafkaviz.format.batch import HEADER, MAGIC_2
 from kafkaviz.log import stretch
@@ -197,7 +198,7 @@ def _inside(log: FileInfo, batches, row: int, wanted: int | None) -> tuple[Pane 
     try:
         read = stretch.inside(log, int(batches["position"][row]), first, first + SENT_BYTES)
     except CorruptFile as fault:
-        return None, "", say("bytes.cannot_decompress", what=fault.what)
+        return None, "", say("bytes.cannot_decompress", what=fault_words.what(fault.what))
     if read is None or not read.size_bytes:
         return None, "", ""
     count = int(batches["record_count"][row])

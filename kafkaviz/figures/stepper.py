@@ -14,7 +14,7 @@ import numpy as np
 
 from kafkaviz import units
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures import lookup_chain, lookup_log, lookup_words
+from kafkaviz.figures import fault_words, lookup_chain, lookup_log, lookup_words
 from kafkaviz.figures.lookup_log import ScanView
 from kafkaviz.figures.lookup_words import BASE, LARGEST, LAST, PLAIN, TIMED, WARM, Told, code, count, text_of
 from kafkaviz.search import slots
@@ -213,7 +213,7 @@ def _readable(made: Made) -> tuple[Sequence[Seen], str]:
     try:
         return _records(made), ""
     except KafkavizError as fault:
-        return (), str(fault)
+        return (), fault_words.told(fault)
 
 
 def _records(made: Made) -> Sequence[Seen]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from kafkaviz import units
 from kafkaviz.analyse.why_offset import OLDER, SEARCHED, SegmentTimes, Why
+from kafkaviz.figures import fault_words
 from kafkaviz.figures.lookup_words import count
 from kafkaviz.units import group
 from kafkaviz.words import ENGLISH, counted, language, say
@@ -140,7 +141,7 @@ def _notes(why: Why) -> list[str]:
     if len(why.segments) > MOST_NAMED:
         notes.append(say("why_offset.named", named=MOST_NAMED, count=group(len(why.segments))))
     if why.faults:
-        notes.append(counted("why_offset.faults", len(why.faults), n=group(len(why.faults)), fault=why.faults[0]))
+        notes.append(counted("why_offset.faults", len(why.faults), n=group(len(why.faults)), fault=fault_words.what(why.faults[0])))
     if any(one.batches is None for one in why.segments):
         notes.append(say("why_offset.unread"))
     return notes

@@ -8,12 +8,12 @@ import streamlit as st
 from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.analyse.links import NONE
 from kafkaviz.errors import CannotOpen
-from kafkaviz.figures import segment_bytes
+from kafkaviz.figures import fault_words, segment_bytes
 from kafkaviz.figures.segment_bytes import BytesView, Look, Wanted
 from kafkaviz.figures.segment_tables import Chosen
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
-from kafkaviz.ui import anatomies, bytes_files, cache, faults, parts, state
+from kafkaviz.ui import anatomies, bytes_files, cache, parts, state
 from kafkaviz.ui.components import bytes as view
 from kafkaviz.ui.components import ruler
 from kafkaviz.ui.pick import Place
@@ -99,7 +99,7 @@ def _whole(name: str, found: FileInfo, legend: "st.delta_generator.DeltaGenerato
 
 
 def _cannot(found: FileInfo, fault: CannotOpen) -> None:
-    st.html(f'<p class="kv-fnt">{parts.escape(say("bytes.cannot_open", name=found.name, what=faults.said(fault.what)))}</p>')
+    st.html(f'<p class="kv-fnt">{parts.escape(say("bytes.cannot_open", name=found.name, what=fault_words.what(fault.what)))}</p>')
 
 
 def _wanted(key: str) -> Wanted:

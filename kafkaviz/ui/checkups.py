@@ -27,14 +27,14 @@ class Stopped(Exception):
 
 @dataclass
 class Checkup:
-    """A checkup that runs, or has ended: then one of health and error is there; error is "" where it was cancelled."""
+    """A checkup that runs, or has ended: then one of health and error is there. error: Stopped where it was cancelled,
+    KafkavizError where the directory cannot be checked, anything else is a fault of ours."""
 
     total_bytes: int  # of .log
     done_bytes: int = 0
     partition: str = ""  # that is being read
     health: "Health | None" = None
-    error: str | None = None
-    is_own_fault: bool = False  # the error is no fault of the directory
+    error: Exception | None = None
     is_cancelled: bool = False
     over: threading.Event = field(default_factory=threading.Event)
 
@@ -107,12 +107,10 @@ def _run(checkup: Checkup, here: Listed, release: str) -> None:
 
     try:
         checkup.health = check(here.broker, release or None, watch=watch)
-    except Stopped:
-        checkup.error = ""
-    except KafkavizError as fault:
-        checkup.error = str(fault)
-    except Exception as fault:  # a fault of ours: the page must say so, and the server's log have all of it
-        checkup.error, checkup.is_own_fault = f"{type(fault).__name__}: {fault}", True
+    except (Stopped, KafkavizError) as fault:
+        checkup.error = fault.with_traceback(None)
+    except Exception as fault:  # the page must say so, and the server's log have all of it
+        checkup.error = fault
         raise
     finally:
         checkup.over.set()

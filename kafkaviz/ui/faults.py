@@ -11,6 +11,8 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.errors import CannotOpen
+from kafkaviz.figures import fault_words
+from kafkaviz.figures.finding_words import sentence
 from kafkaviz.log.broker import Problem
 from kafkaviz.ui import cache, parts, state
 from kafkaviz.words import counted, say
@@ -18,11 +20,6 @@ from kafkaviz.words import counted, say
 HOME = "app.py"
 NEARBY = 3  # buttons to directories one level down
 LISTED = 8  # problems named one by one
-WHY_NOT = {  # what the floors below say of a path that is no broker directory, and of a file: the words of it
-    "is a file": "faults.what_file",
-    "there is no meta.properties and no directory named topic-number": "faults.what_no_traces",
-}
-TOLD = {"may not be read": "faults.what_permission", "is not there": "faults.what_missing"}
 
 
 def nothing_open() -> None:
@@ -48,7 +45,7 @@ def _listed(names: list[str]) -> str:
 
 def _not_kafka(fault: CannotOpen) -> None:
     found = [str(path) for path in fault.nearby[:NEARBY]]
-    why = say(WHY_NOT[fault.what]) if fault.what in WHY_NOT else f"{fault.what[:1].upper()}{fault.what[1:]}."
+    why = sentence(fault_words.what(fault.what))
     if found:
         why = counted("faults.nearby", len(found), why=why, paths=_listed(found))
     with parts.state("not_kafka", "info", say("faults.not_kafka", path=fault.path), why, level=1):
@@ -84,11 +81,13 @@ def _outside(fault: CannotOpen) -> None:
 
 
 def _bad_archive(fault: CannotOpen) -> None:
-    _refused("archive", "error", say("faults.archive", name=fault.path.name), say("faults.archive_why", what=fault.what))
+    why = say("faults.archive_why", what=fault_words.what(fault.what))
+    _refused("archive", "error", say("faults.archive", name=fault.path.name), why)
 
 
 def _unreadable(fault: CannotOpen) -> None:
-    _refused("unreadable", "error", say("faults.unreadable", path=fault.path), say("faults.unreadable_why", what=fault.what))
+    why = say("faults.unreadable_why", what=fault_words.what(fault.what))
+    _refused("unreadable", "error", say("faults.unreadable", path=fault.path), why)
 
 
 def _refused(name: str, mark: str, finding: str, why: str) -> None:
@@ -131,16 +130,11 @@ def partial(shown: int, total: int, directory: Path, problems: Sequence[Problem]
 def problem_table(directory: Path, problems: Sequence[Problem]) -> None:
     """What could not be read, and why."""
     mark, shown = parts.severity("warning"), problems[:LISTED]
-    cells = ((mark, parts.mono(_inside(one.path, directory)), parts.escape(said(one.what))) for one in shown)
+    cells = ((mark, parts.mono(_inside(one.path, directory)), parts.escape(fault_words.what(one.what))) for one in shown)
     rows = ["".join(f"<td>{cell}</td>" for cell in row) for row in cells]
     if len(problems) > LISTED:
         rows.append(f'<td></td><td class="kv-fnt" colspan="2">{say("common.n_more", n=units.group(len(problems) - LISTED))}</td>')
     parts.table("", (f"<tr>{row}</tr>" for row in rows))
-
-
-def said(what: str) -> str:
-    """What the system says of a file."""
-    return say(TOLD[what]) if what in TOLD else what
 
 
 def _inside(path: Path, directory: Path) -> str:

@@ -5,6 +5,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from kafkaviz import units
+from kafkaviz.figures import fault_words
 from kafkaviz.ui import parts
 from kafkaviz.words import say
 
@@ -31,7 +32,7 @@ def text(progress: "Progress") -> str:
     """What it does now."""
     whole = units.size(progress.total_bytes)
     if progress.state == "failed":
-        return say("progress.stopped", error=progress.error or say("progress.no_reason"))
+        return say("progress.stopped", error=fault_words.what(progress.error) if progress.error else say("progress.no_reason"))
     if progress.state == "cancelled":
         return say("progress.cancelled")
     if progress.state in ENDED and not progress.total_bytes:

@@ -14,6 +14,7 @@ import streamlit as st
 from kafkaviz import units, versions
 from kafkaviz.analyse.finding import Finding
 from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.figures import fault_words
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
 from kafkaviz.ui import parts, state
@@ -65,7 +66,7 @@ def shown(place: "st.delta_generator.DeltaGenerator", partition: Partition, key:
         with st.spinner(say("health.recovering")):
             built = _built(f"{key} {partition.directory} {version}", partition, version)
     except KafkavizError as fault:
-        with parts.state("rebuild", "error", say("health.not_through"), say("health.not_through_why", error=fault)):
+        with parts.state("rebuild", "error", say("health.not_through"), say("health.not_through_why", error=fault_words.told(fault))):
             return
     name = f"{units.legible(partition.directory)}-rebuilt.tar.gz"
     look = {"on_click": "ignore", "icon": ":material/download:", "key": "kv_rebuilt"}

@@ -1,7 +1,8 @@
 """A sentence with values that a floor below made, in the reader's language: found again by the English text that it fits.
 
 zh/notes.toml has `"The {part} is null." = "{part} 是 null。"`, so "The header 3 value is null." is header 3 value 是 null。 A value that
-fits a text itself is told in turn. What fits none stays as it is. The English stands where it is made, and nowhere else.
+fits a text itself is told in turn; {n}, {slot} and {byte} fit numbers alone. What fits none stays as it is. The English stands where it
+is made, and nowhere else: findings come back from a catalog's Parquet as these sentences, so there is no key that could go with them.
 """
 
 import re
@@ -10,7 +11,9 @@ from string import Formatter
 
 from kafkaviz import words
 
-NAMES = ("findings", "mistakes", "notes", "spans")  # catalogues whose keys are English sentences
+NAMES = ("errors", "findings", "mistakes", "notes", "spans")  # catalogues whose keys are English sentences
+NUMBERS = ("n", "slot", "byte")  # places that hold nothing else
+NUMBER = r"[-−]?[0-9A-Fa-fx\u202f]+"
 KEPT = 8192  # sentences; a screen of bytes has some hundreds
 
 
@@ -38,4 +41,4 @@ def _texts(spoken: str, name: str) -> list[tuple[re.Pattern[str], str]]:
 
 
 def _pattern(literal: str, place: str | None) -> str:
-    return re.escape(literal) + (f"(?P<{place}>.+?)" if place else "")
+    return re.escape(literal) + (f"(?P<{place}>{NUMBER if place in NUMBERS else '.+?'})" if place else "")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from kafkaviz.errors import KafkavizError
+from kafkaviz.figures import fault_words
 from kafkaviz.ui import parts, workshop
 from kafkaviz.ui.frame import PAGES
 from kafkaviz.ui.lessons.grammar import Block, NoValue
@@ -45,7 +46,7 @@ def _figure(block: Block, key: str, is_answered: bool) -> None:
 
 def unmade(fault: Exception, key: str) -> None:
     """In place of a figure or a task: why there is none."""
-    with parts.state(f"figure_{key}", "error", say("workshop.figure_fault"), f"{fault}."):
+    with parts.state(f"figure_{key}", "error", say("workshop.figure_fault"), fault_words.line(fault)):
         pass
 
 

@@ -6,6 +6,7 @@ from html import escape
 import streamlit as st
 
 from kafkaviz.errors import KafkavizError
+from kafkaviz.figures import fault_words
 from kafkaviz.ui import parts, rules, workshop
 from kafkaviz.ui.components.print_page import print_page
 from kafkaviz.ui.lessons import tasks
@@ -71,7 +72,7 @@ def _figure(block: Block, key: str) -> None:
     try:
         made = kind.make(block)
     except (KafkavizError, NoValue) as fault:
-        st.html(f"<p>{escape(str(fault))}</p>")
+        st.html(f"<p>{escape(fault_words.told(fault))}</p>")
         return
     (kind.paper or kind.draw)(made, block, key)
 
