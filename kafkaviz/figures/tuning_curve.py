@@ -23,6 +23,7 @@ BYTE_TICKS = [10, 100, *(unit << shift for shift in (10, 20, 30) for unit in (1,
 HEADERS_PX, BYTES_PX = 330, 232
 LEFT, RIGHT, TOP, BOTTOM = 58, 92, 14, 40
 LINE_PX = 16
+ALIKE = 0.1  # a share: mean headers of the index on disk and of its replay that differ no more are those of one index
 CLOSE = 8  # times the other: two marks whose words would meet
 WIDE_PLATEAU = 1024  # bytes from which on its words have room inside
 ELSEWHERE = 65_536  # what today is held against where nothing else is considered
@@ -72,7 +73,7 @@ def view(
 ) -> TuningCurveView:
     """every: each swept interval with its prices, the considered one among them. now: today's, beside the curve where no replay is it."""
     other = now if considered_bytes == now.interval_bytes else next(one for one in every if one.interval_bytes == considered_bytes)
-    held = other if other is not now else next((one for one in every if one.interval_bytes >= ELSEWHERE), other)
+    held = other if other is not now else _instead(every, now)
     shown = [one for one in every if LEAST_X <= one.interval_bytes <= MOST_X]
     columns = {name: np.array([one.row[name] for one in shown]) for name in ("headers_mean", "headers_p50", "headers_p99", "index_bytes")}
     return TuningCurveView(
@@ -81,6 +82,19 @@ def view(
         considered=None if other is now else _mark(other, "curves.considered"), least_batch_bytes=least_batch_bytes,
         budget=_budget(budgets, costs), budget_words="" if budgets.p99_us is None else say("curves.budget", us=f"{budgets.p99_us:g}"),
     )  # fmt: skip
+
+
+def _instead(every: Sequence[At], now: At) -> At:
+    """What today is held against where nothing is considered: the same interval batch by batch, or where that is it already, 64 KiB."""
+    same = next((one for one in every if one.interval_bytes == now.interval_bytes), now)
+    if _is_other(same, now):
+        return same
+    return next((one for one in every if one.interval_bytes >= ELSEWHERE), now)
+
+
+def _is_other(same: At, now: At) -> bool:
+    """Whether the index on disk is not the one that a replay gives: its entries stand for whole appends."""
+    return abs(float(same.row["headers_mean"]) / max(float(now.row["headers_mean"]), 1e-9) - 1) >= ALIKE
 
 
 def _mark(one: At, key: str) -> Mark:
@@ -101,6 +115,8 @@ def _headers_title(now: At, held: At) -> str:
     before, after = float(now.row["headers_mean"]), float(held.row["headers_mean"])
     times = after / before if before else 1.0
     told = {"other": size(held.interval_bytes), "today": size(now.interval_bytes)}
+    if held.interval_bytes == now.interval_bytes and _is_other(held, now):
+        return say("curves.headers_on_disk", **told, disk=headers_words(before), replayed=headers_words(after))
     if abs(times - 1) < 0.005:
         return say("curves.headers_same", **told)
     if times < 1:

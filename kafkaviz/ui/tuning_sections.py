@@ -144,13 +144,16 @@ def summed(pairs: Iterable[tuple[int, int]]) -> tuple[int, int]:
 
 
 def compared(shown: Shown) -> None:
-    """Today beside what is considered, and the line that changes it."""
+    """Today beside what is considered, and the line that changes it; without another interval beside its own replay."""
     now, other = shown.today, shown.considered
     is_same = now is other or now.interval_bytes == other.interval_bytes
     names = [units.size(one.interval_bytes) for one in (now, other)]
     parts.heading(say("tuning.today_alone") if is_same else say("tuning.against", today=names[0], other=names[1]))
+    if is_same:
+        other = next((one for one in shown.answer.every if one.interval_bytes == now.interval_bytes), now)
+        names = [say("tuning.as_it_is"), say("tuning.batch_by_batch")]
     st.space(10)
-    rows = compared_rows(shown)
+    rows = compared_rows(shown, other)
     heads = (say("tuning.for", of=called(shown)), *names, say("rolls.change"), say("tuning.how_known"))
     before_after_table(heads, rows)
     with st.container(horizontal=True, gap=12):
@@ -172,9 +175,9 @@ def called(shown: Shown) -> str:
     return say("tuning.whole_broker") if shown.kind == "broker" else lab.told(units.legible(shown.label))
 
 
-def compared_rows(shown: Shown) -> list[before_after.Row]:
-    """Values side by side."""
-    now, other, measured = shown.today, shown.considered, shown.case.measured
+def compared_rows(shown: Shown, other: At) -> list[before_after.Row]:
+    """Values side by side, today's and the other's."""
+    now, measured = shown.today, shown.case.measured
     times = now.time_entries, other.time_entries
     ends = tuple(tuning.limits_at(measured, shown.config, one.interval_bytes).binding for one in (now, other))
     return before_after.rows(now, other, shown.costs, shown.budgets, times, ends)

@@ -122,6 +122,15 @@ def test_nothing_else_is_considered():
     assert trace(tuning_curve.headers_figure(view, "light"), "marks").x == (4096,)
 
 
+def test_an_index_of_whole_appends_is_held_against_its_replay():
+    """What is on disk reads as with 64 KiB: no interval is the cause of that, so none is said to mend it."""
+    of = measured(1000)
+    every = tuning.every(of, OLD, USUAL)
+    coarse = next(one for one in every if one.interval_bytes >= 65_536)
+    view = tuning_curve.view(every, replace(coarse, interval_bytes=4096), 4096, of.log_bytes, of.parts.least_batch_bytes, USUAL, OLD)
+    assert view.titles[0] == "On disk a lookup reads 34.4 headers; 4 KiB batch by batch would be 4.0 headers"
+
+
 def test_an_interval_left_of_the_axis_is_marked_at_its_edge():
     """0 indexes every batch and has no place on a log axis."""
     view = curve(measured(1000), today=0, considered=64)
