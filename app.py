@@ -13,7 +13,7 @@ from kafkaviz.analyse import overview as table
 from kafkaviz.analyse.overview import Overview, Row
 from kafkaviz.figures import map_rows
 from kafkaviz.figures.map_rows import AT_ONCE, LARGEST, SAYS
-from kafkaviz.ui import cache, faults, partition_table, parts, pick, short, state, tables, upload, work, wrote
+from kafkaviz.ui import cache, choice, faults, partition_table, parts, pick, state, tables, upload, work, wrote
 from kafkaviz.ui.cache import Listed
 from kafkaviz.ui.components import art
 from kafkaviz.ui.frame import frame, pages
@@ -146,7 +146,7 @@ def segment_map(place: Place, here: Listed, known: Overview) -> None:
         )
         words = head.container()
         look = {"required": True, "label_visibility": "collapsed"}
-        order = short.choice(head.segmented_control, say("broker.order"), SAYS, LARGEST, state.ORDER, lambda one: say(SAYS[one]), **look)
+        order = choice.ask(head.segmented_control, say("broker.order"), SAYS, LARGEST, state.ORDER, lambda one: say(SAYS[one]), **look)
         signs = foot.empty()
         drawn = cache.broker_map(here, order, pages_of_rows(foot, len(known.partitions)), st.context.theme.type or "light")
         signs.html(key_of(known, drawn.view))

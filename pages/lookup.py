@@ -2,13 +2,12 @@
 
 import json
 import secrets
-from collections.abc import Iterable
 
 import streamlit as st
 
 from kafkaviz import units, versions
 from kafkaviz.errors import CorruptFile, KafkavizError
-from kafkaviz.figures import lookup_lanes, probe_histogram, stepper
+from kafkaviz.figures import fault_words, lookup_lanes, probe_histogram, stepper
 from kafkaviz.figures import why_offset as why_figure
 from kafkaviz.figures.probe_histogram import HistogramView
 from kafkaviz.figures.stepper import Made
@@ -17,7 +16,7 @@ from kafkaviz.search.bounds import ISOLATIONS, READ_UNCOMMITTED
 from kafkaviz.search.by_time import NAMES
 from kafkaviz.search.lookup_object import as_object
 from kafkaviz.search.profile import SearchProfile
-from kafkaviz.ui import lookups, parts, pick, short, state
+from kafkaviz.ui import choice, lookups, parts, pick, state
 from kafkaviz.ui.charts import mode, plot
 from kafkaviz.ui.components import stepper as components
 from kafkaviz.ui.frame import frame
@@ -40,7 +39,7 @@ def main() -> None:
     has_log = place.segment is not None and place.segment.log is not None
     own = {OWN: parts.middle(units.legible(place.partition.directory), LABEL_CHARACTERS)} if has_log else {}
     sets = own | {one: say(f"lookup.set_{one}") for one in SETS}
-    wanted = short.adopt(state.SET, by_itself(sets), OWN, set_named)
+    wanted = choice.adopt(state.SET, sets.keys(), OWN, set_named)
     if wanted == OWN or (not own and asks_for_place(place)):
         return of_place(place, sets)
     show(lookups.of_practice(wanted) if wanted in PRACTICE else typed(), sets, versions.NEWEST)
@@ -72,11 +71,6 @@ def typed() -> Source:
         return lookups.of_keys(lookups.parsed_keys(text))
     except ValueError:
         return lookups.of_keys(lookups.parsed_keys(DEFAULT_KEYS))
-
-
-def by_itself(options: Iterable[str]) -> dict[str, str]:
-    """Options whose short word is their state too: what the page calls them is said when they are drawn."""
-    return {one: one for one in options}
 
 
 def set_named(said: str) -> str | None:
@@ -122,22 +116,19 @@ def head(source: Source) -> None:
 
 def controls(source: Source, sets: dict[str, str], assumed: str) -> tuple[str, SearchProfile]:
     """Offset or timestamp, which one, in what, as which release."""
-    targets, indexes, releases = by_itself(TARGETS[:1] if source.is_alone else TARGETS), by_itself(sets), by_itself(VERSIONS)
-    own = lookups.like(assumed)
-    by = short.adopt(state.BY, targets, OFFSET)
-    name = short.adopt(state.SET, indexes, OWN, set_named)
-    short.adopt(state.SEARCH, releases, own, lookups.like)
+    targets, own = TARGETS[:1] if source.is_alone else TARGETS, lookups.like(assumed)
+    by = choice.settle(state.BY, targets, OFFSET)
+    name = choice.settle(state.SET, sets.keys(), OWN, set_named)
+    version = choice.settle(state.SEARCH, VERSIONS.keys(), own, lookups.like)
     with st.container(horizontal=True, vertical_alignment="bottom", gap=16, key="kv_ctl"):
         anew = {"required": True, "on_change": start_anew}
-        st.segmented_control(say("lookup.by"), list(targets), key=state.BY, format_func=target_words, **anew)
+        st.segmented_control(say("lookup.by"), targets, key=state.BY, format_func=target_words, **anew)
         fresh(source, by, name)
         st.text_input(label(source, by), key=state.TARGET, bind="query-params", width=172)
-        st.segmented_control(say("lookup.index"), list(indexes), key=state.SET, format_func=sets.__getitem__, **anew)
+        look = {"required": True, "on_change": another_index}
+        st.segmented_control(say("lookup.index"), list(sets), key=state.SET, format_func=sets.__getitem__, **look)
         about = say("lookup.search_about", version=assumed) if name == OWN else None
-        st.selectbox(say("lookup.search_as"), list(releases), key=state.SEARCH, format_func=release_words, width=172, help=about)
-    short.tell(state.BY, targets, OFFSET)
-    short.tell(state.SET, indexes, OWN)
-    version = short.tell(state.SEARCH, releases, own)
+        st.selectbox(say("lookup.search_as"), list(VERSIONS), key=state.SEARCH, format_func=release_words, width=172, help=about)
     warm_entries = second_row(source, by, name)
     st.space(16)
     if source.is_alone:
@@ -153,17 +144,6 @@ def target_words(by: str) -> str:
 def release_words(version: str) -> str:
     """Which releases search as this one does."""
     return say(f"lookup.search_{VERSIONS[version]}")
-
-
-def adopt(name: str, choices: list[str]) -> None:
-    """Takes a choice out of the address whatever its capitals: links write by=offset."""
-    said = st.query_params.get(name, "")
-    fitting = next((one for one in choices if one.lower() == said.lower()), None)
-    if name not in st.session_state and fitting and fitting != said:
-        st.query_params[name] = fitting
-        st.rerun()
-    elif st.session_state.get(name) not in (None, *choices):
-        del st.session_state[name]
 
 
 def label(source: Source, by: str) -> str:
@@ -192,6 +172,13 @@ def start_anew() -> None:
     st.session_state[state.ASKED] = ""
 
 
+def another_index() -> None:
+    """Its warm section is its own too."""
+    start_anew()
+    st.session_state.pop(state.WARM, None)
+    st.query_params.pop(state.WARM, None)
+
+
 def value(by: str) -> int | None:
     """The target that the field holds; None for what is none."""
     try:
@@ -217,8 +204,7 @@ def second_row(source: Source, by: str, name: str) -> int:
                 st.button(say(f"lookup.{named}"), type="tertiary", key=f"kv_{named}", on_click=take, args=(NAMES[named], by))
         if source.is_made:
             return warm_choice(name)
-        adopt(state.ISOLATION, list(ISOLATIONS))
-        st.selectbox(say("lookup.consumer"), list(ISOLATIONS), key=state.ISOLATION, bind="query-params", width=172)
+        choice.ask(st.selectbox, say("lookup.consumer"), ISOLATIONS, READ_UNCOMMITTED, state.ISOLATION, width=172)
         return lookups.KAFKAS_WARM
 
 
@@ -234,15 +220,8 @@ def wrong_keys() -> None:
 
 def warm_choice(name: str) -> int:
     """How many entries are warm."""
-    options = [str(one) for one in lookups.WARM_ENTRIES]
     usual = str(4 if name == "twenty" else lookups.KAFKAS_WARM)
-    if st.session_state.get("kv_warm_of", name) != name:
-        st.session_state.pop(state.WARM, None)
-    st.session_state["kv_warm_of"] = name
-    adopt(state.WARM, options)
-    if state.WARM not in st.session_state:
-        st.session_state[state.WARM] = usual
-    return int(st.selectbox(say("lookup.warm"), options, key=state.WARM, bind="query-params", width=172) or usual)
+    return int(choice.ask(st.selectbox, say("lookup.warm"), map(str, lookups.WARM_ENTRIES), usual, state.WARM, width=172))
 
 
 def take(target: int, by: str) -> None:
@@ -291,7 +270,7 @@ def asked(source: Source, by: str) -> int | None:
 def damaged(fault: KafkavizError) -> None:
     """The way leads into bytes that cannot be read; or there is no way, whatever the bytes."""
     is_damage = isinstance(fault, CorruptFile)
-    why = say("lookup.damaged_below", fault=fault) if is_damage else f"{fault}."
+    why = say("lookup.damaged_below", fault=fault_words.told(fault)) if is_damage else fault_words.line(fault)
     with parts.state("damaged", "error", say("lookup.damaged" if is_damage else "lookup.refused"), why):
         st.button(say("common.try_again"), key="kv_again")
 
@@ -313,7 +292,7 @@ def below(source: Source, found: Made, by: str, of: SearchProfile, key: str) -> 
 def spread(source: Source, found: Made, by: str, of: SearchProfile) -> None:
     """How many targets of this segment take as many probes, pages, headers."""
     look = {"required": True, "label_visibility": "collapsed"}
-    what = short.choice(st.segmented_control, say("lookup.count"), COUNTS, COUNTS[0], state.COUNTED, counts_words, **look)
+    what = choice.ask(st.segmented_control, say("lookup.count"), COUNTS, COUNTS[0], state.COUNTED, counts_words, **look)
     mine = lookups.costs(source, found, by, of)
     if mine is None:
         return

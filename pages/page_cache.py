@@ -8,13 +8,13 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures import fault_bars, layout_bars, page_faults, tail_pages
+from kafkaviz.figures import fault_bars, fault_words, layout_bars, page_faults, tail_pages
 from kafkaviz.figures.page_faults import PLAIN, WARM
 from kafkaviz.search import exercise, layouts
 from kafkaviz.search.exercise import BASE, NO_ANSWER, RIGHT, Checked, NoRule
 from kafkaviz.search.pages import Growth, Memory, Readers, Replay, Stretch
+from kafkaviz.ui import choice, parts, rules, state
 from kafkaviz.ui import page_caches as lab
-from kafkaviz.ui import parts, rules, short, state
 from kafkaviz.ui.charts import mode
 from kafkaviz.ui.frame import frame
 from kafkaviz.ui.page_caches import PRACTICE, Settings
@@ -72,12 +72,12 @@ def settings(place: Place) -> tuple[Settings, np.ndarray | None, np.ndarray | No
     is_made = index_asked(place) == PRACTICE
     with st.container(key="kv_set"):
         first, second = st.columns(3, gap=28), st.columns(3, gap=28)
-        cold = choice(first[0], "cold", state.COLD, lab.COLD, "16 MB", help=say("page_cache.cold_about"))
-        entries = choice(first[1], "grow", state.GROW, lab.GROW, "40 pages", lab.pages_words, disabled=not is_made)
-        gap = choice(first[2], "gap", state.GAP, lab.GAP, "4608 B", disabled=not is_made)
-        page_bytes = choice(second[0], "page_size", state.PAGE_SIZE, lab.PAGE_SIZE, "4 KiB")
-        warm_bytes = choice(second[1], "section", state.SECTION, lab.SECTION, "8 KiB", lab.or_none)
-        share = choice(second[2], "laggards", state.LAGGARDS, lab.LAGGARDS, "none", lab.or_none)
+        cold = slider(first[0], "cold", state.COLD, lab.COLD, "16 MB", help=say("page_cache.cold_about"))
+        entries = slider(first[1], "grow", state.GROW, lab.GROW, "40 pages", lab.pages_words, disabled=not is_made)
+        gap = slider(first[2], "gap", state.GAP, lab.GAP, "4608 B", disabled=not is_made)
+        page_bytes = slider(second[0], "page_size", state.PAGE_SIZE, lab.PAGE_SIZE, "4 KiB")
+        warm_bytes = slider(second[1], "section", state.SECTION, lab.SECTION, "8 KiB", lab.or_none)
+        share = slider(second[2], "laggards", state.LAGGARDS, lab.LAGGARDS, "none", lab.or_none)
         around, every, entry_bytes, lag, seed, chosen = more(place)
     key, offsets, clock = real(place, chosen)
     if clock is not None:
@@ -94,9 +94,16 @@ def index_asked(place: Place) -> str:
     return said if said in lab.indexes(place.broker) else PRACTICE
 
 
-def choice(column, name: str, key: str, choices: dict, default: str, says: Callable[[str], str] = str, **look: object):
-    """A slider over names; what the chosen one stands for. name: of its label in the catalogue; says: what a choice is called."""
-    return choices[short.choice(column.select_slider, say(f"page_cache.{name}"), choices, default, key, says, **look)]
+def slider(column, name: str, key: str, named: dict, default: str, says: Callable[[str], str] = str, **look: object):
+    """A slider over names, the chosen one at the end of its label's line; what that stands for.
+
+    name: of its label in the catalogue; says: what a choice is called.
+    """
+    with column:
+        beside = st.empty()
+        chosen = choice.ask(st.select_slider, say(f"page_cache.{name}"), named, default, key, says, **look)
+        beside.html(f'<div class="kv-value{" asked" if "help" in look else ""}" aria-hidden="true">{parts.escape(says(chosen))}</div>')
+    return named[chosen]
 
 
 def more(place: Place) -> tuple:
@@ -104,13 +111,13 @@ def more(place: Place) -> tuple:
     names = [PRACTICE, *lab.indexes(place.broker)]
     with st.expander(say("page_cache.more")):
         first, second = st.columns(3, gap=28), st.columns(3, gap=28)
-        around = choice(first[0], "around", state.AROUND, lab.AROUND, "none", lab.or_none)
-        every = choice(first[1], "every", state.EVERY, lab.EVERY, "each append", lab.every_words)
-        lag = choice(first[2], "lag", state.LAG, lab.LAG, "anywhere", lab.lag_words)
+        around = slider(first[0], "around", state.AROUND, lab.AROUND, "none", lab.or_none)
+        every = slider(first[1], "every", state.EVERY, lab.EVERY, "each append", lab.every_words)
+        lag = slider(first[2], "lag", state.LAG, lab.LAG, "anywhere", lab.lag_words)
         kinds = list(lab.ENTRY_SIZE)
-        kind = short.choice(second[0].selectbox, say("page_cache.kind"), kinds, kinds[0], state.ENTRY_SIZE, lab.kind_words)
+        kind = choice.ask(second[0].selectbox, say("page_cache.kind"), kinds, kinds[0], state.ENTRY_SIZE, lab.kind_words)
         look = {"help": say("page_cache.index_about")}
-        chosen = short.choice(second[1].selectbox, say("page_cache.index"), names, PRACTICE, state.INDEX, lab.index_words, **look)
+        chosen = choice.ask(second[1].selectbox, say("page_cache.index"), names, PRACTICE, state.INDEX, lab.index_words, **look)
         seeds = (0, lab.LARGEST_SEED, lab.DEFAULT_SEED)
         seed = second[2].number_input(say("page_cache.seed"), *seeds, key=state.SEED, bind="query-params")
     return around, every, lab.ENTRY_SIZE[kind], lag, int(seed or 0), chosen
@@ -126,7 +133,7 @@ def real(place: Place, chosen: str) -> tuple[str, np.ndarray | None, np.ndarray 
         return key, *lab.read(key, segment)
     except KafkavizError as fault:
         unread = say("page_cache.unread", name=units.legible(chosen))
-        with parts.state("unread", "warning", unread, say("page_cache.unread_below", fault=fault)):
+        with parts.state("unread", "warning", unread, say("page_cache.unread_below", fault=fault_words.told(fault))):
             pass
         return "", None, None
 
@@ -250,7 +257,7 @@ def what_if(key: str, offsets: np.ndarray | None) -> None:
     patterns = [*lab.PATTERNS, *([lab.OPEN_INDEX] if offsets is not None and len(offsets) else [])]
     look = {"required": True, "label_visibility": "collapsed"}
     says = lab.pattern_words
-    pattern = short.choice(st.segmented_control, say("page_cache.keys"), patterns, patterns[0], state.PATTERN, says, **look)
+    pattern = choice.ask(st.segmented_control, say("page_cache.keys"), patterns, patterns[0], state.PATTERN, says, **look)
     keys = offsets if pattern == lab.OPEN_INDEX else None
     shown = layout_bars.view(*lab.compared(pattern, key if keys is not None else "", keys), lab.workload_words(pattern))
     with st.container(key="kv_fig_layouts"):
@@ -277,7 +284,7 @@ def ceiling() -> None:
         written = st.text_input(say("page_cache.rule"), "slot + 1", key=state.RULE, bind="query-params", max_chars=exercise.LONGEST)
         tries = list(lab.TRIED)
         look = {"says": lab.tried_words, "required": True}
-        on = short.choice(st.segmented_control, say("page_cache.tried_on"), tries, tries[0], state.TRIED_ON, **look)
+        on = choice.ask(st.segmented_control, say("page_cache.tried_on"), tries, tries[0], state.TRIED_ON, **look)
     try:
         verdict(lab.tried(written or "", on), on)
     except NoRule as fault:

@@ -11,13 +11,13 @@ from kafkaviz.analyse import limits
 from kafkaviz.analyse.lanes import Lanes
 from kafkaviz.analyse.limits import IndexRoom, Load, safe_index_bytes
 from kafkaviz.errors import KafkavizError
+from kafkaviz.figures import fault_words, limit_curves, roll_summary, roll_timeline, roll_words
 from kafkaviz.figures import growth as growth_figure
-from kafkaviz.figures import limit_curves, roll_summary, roll_timeline, roll_words
 from kafkaviz.log.broker import Broker
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.sending.workload import Workload
 from kafkaviz.simulate.writing.roll import Cause
-from kafkaviz.ui import parts, pick, short, state, upload
+from kafkaviz.ui import choice, parts, pick, state, upload
 from kafkaviz.ui import rolls as lab
 from kafkaviz.ui.charts import mode, plot
 from kafkaviz.ui.components.growth import growth
@@ -51,7 +51,7 @@ def main() -> None:
 @st.fragment
 def whole(place: Place, of: str) -> None:
     """All but the head: a slider redraws this, not the frame around it."""
-    short.stay(CHOICES, place.address)
+    choice.stay(CHOICES, place.address)
     with st.container(gap=None, key="kv_rolls"):
         above = None
         if of == SIMULATED:
@@ -132,7 +132,7 @@ def simulated() -> tuple[Workload, LogConfig] | None:
     try:
         run = lab.simulated(of, config)
     except KafkavizError as fault:
-        with parts.state("unmade", "error", say("rolls.unmade"), f"{fault}."):
+        with parts.state("unmade", "error", say("rolls.unmade"), fault_words.line(fault)):
             pass
         return None
     notes(of, config, run)
@@ -152,18 +152,18 @@ def controls() -> tuple[Workload, LogConfig] | None:
         with row[0]:
             st.html(f'<div class="kv-lab">{say("rolls.workload")}</div>')
             look = {"says": lab.told, "label_visibility": "collapsed", "on_change": settings_anew}
-            name = short.choice(st.selectbox, say("rolls.workload"), names, names[0], state.WORKLOAD, **look)
+            name = choice.ask(st.selectbox, say("rolls.workload"), names, names[0], state.WORKLOAD, **look)
         of = own_workload() if name == lab.OWN else lab.workloads()[name]
         if of is None:
             return None
-        values = {one: slider(row[place], of, one) for place, one in enumerate(PANEL, start=1)}
+        values = {one: setting(row[place], of, one) for place, one in enumerate(PANEL, start=1)}
         row = st.columns(5, gap=24)
         with row[0]:
             story = parts.escape(lab.story_of(name) or of.story)
             st.html(f'<div class="kv-lab">{say("rolls.story")}</div><p class="kv-sm kv-story" title="{story}">{story}</p>')
-        speed = choice(row[1], say("rolls.throughput"), state.SPEED, lab.SPEED_ORDER, lab.AS_IT_IS)
-        batch = choice(row[2], say("rolls.batch_size"), state.BATCH_SIZE, lab.BATCH_ORDER, lab.AS_IT_IS)
-        values[MORE] = slider(row[3], of, MORE)
+        speed = slider(row[1], say("rolls.throughput"), state.SPEED, lab.SPEED_ORDER, lab.AS_IT_IS)
+        batch = slider(row[2], say("rolls.batch_size"), state.BATCH_SIZE, lab.BATCH_ORDER, lab.AS_IT_IS)
+        values[MORE] = setting(row[3], of, MORE)
         with row[4]:
             st.html(f'<div class="kv-lab">{say("rolls.all_settings")}</div>')
             st.button(say("rolls.settings_anew"), type="tertiary", icon=":material/restart_alt:", key="kv_anew", on_click=settings_anew)
@@ -188,24 +188,21 @@ def own_workload() -> Workload | None:
     try:
         return lab.own(text)
     except KafkavizError as fault:
-        with parts.state("own", "error", say("rolls.no_workload"), f"{fault}."):
+        with parts.state("own", "error", say("rolls.no_workload"), fault_words.line(fault)):
             pass
         return None
 
 
-def slider(column, of: Workload, name: str) -> int:
+def setting(column, of: Workload, name: str) -> int:
     """One of the topic's settings."""
     values = lab.choices(of, name)
-    return values[choice(column, name, state.SETTING[name], list(values), lab.written(name, lab.setting(of, name)))]
+    return values[slider(column, name, state.SETTING[name], list(values), lab.written(name, lab.setting(of, name)))]
 
 
-def choice(column, label: str, key: str, names: Sequence[str], default: str) -> str:
-    """A slider over names, its label on the left and its value on the right above it."""
+def slider(column, label: str, key: str, names: Sequence[str], default: str) -> str:
+    """A slider over names."""
     with column:
-        above = st.empty()
-        chosen = short.choice(st.select_slider, label, names, default, key, says=lab.told, label_visibility="collapsed")
-        above.html(f'<div class="kv-lab kv-two"><span>{parts.escape(label)}</span><b>{parts.escape(lab.told(chosen))}</b></div>')
-    return chosen
+        return choice.slider(label, names, default, key, lab.told)
 
 
 # ---- settings that do not work, and what else must be said
@@ -244,7 +241,7 @@ def on_disk(place: Place) -> None:
     try:
         found = lab.real(place.listed, directory)
     except KafkavizError as fault:
-        with parts.state("unread", "error", say("rolls.untold"), f"{fault}."):
+        with parts.state("unread", "error", say("rolls.untold"), fault_words.line(fault)):
             look = {"icon": ":material/ecg_heart:", "query_params": state.address(place.directory)}
             st.page_link("pages/health.py", label=say("rolls.show_wrong"), **look)
         return
@@ -262,8 +259,8 @@ def found_in(found: lab.Real, count: int) -> None:
     cells = [f'<div><div class="kv-lab">{say("rolls.found_in")}</div><b class="kv-sm">{on_disk}</b></div>']
     for name in PANEL:
         value = lab.written(name, getattr(found.lanes.config, name.replace(".", "_")))
-        label = f'<div class="kv-lab kv-two"><span>{name}</span><b>{parts.escape(value)}</b></div>'
-        cells.append(f'<div>{label}<div class="kv-fnt" style="font-size:12px">{parts.escape(lab.source(found, name))}</div></div>')
+        source = f'<div class="kv-fnt" style="font-size:12px">{parts.escape(lab.source(found, name))}</div>'
+        cells.append(f"<div>{parts.label(name, value)}{source}</div>")
     with st.container(key="kv_set"):
         st.html(f'<div class="kv-found">{"".join(cells)}</div>')
     st.space(16)
@@ -295,9 +292,7 @@ def figures(shown: Lanes, load: Load, key: str, appended: np.ndarray | None) -> 
 def rows_from(count: int) -> int:
     """The number of the first row that is drawn."""
     known = pages(count)
-    short.pass_over(state.ROLLS_ROWS, list(known))
-    said = st.session_state.get(state.ROLLS_ROWS) or st.query_params.get(state.ROLLS_ROWS)
-    return known.get(said, 0)
+    return known[choice.settle(state.ROLLS_ROWS, known.keys(), next(iter(known)))]
 
 
 def pages(count: int) -> dict[str, int]:
@@ -311,7 +306,7 @@ def pager(count: int) -> None:
     if len(known) > 1:
         with st.container(key="kv_rolls_pager", horizontal=True, vertical_alignment="center", gap=12):
             st.html(f'<span class="kv-sm kv-fnt">{say("common.segments")}</span>', width="content")
-            look = {"bind": "query-params", "label_visibility": "collapsed", "width": 420}
+            look = {"label_visibility": "collapsed", "width": 420}
             st.select_slider(say("common.segments"), known, key=state.ROLLS_ROWS, **look)
 
 
@@ -369,7 +364,7 @@ def row(one: tuple | None, count: int) -> str:
 
 
 def compared(of: Workload, config: LogConfig, shown: Lanes) -> None:
-    """What this run came to, beside the run before or the one that was kept."""
+    """What this run came to, beside the run before or the one that was choice."""
     now = roll_summary.summary(shown, told_settings(of, config))
     last = st.session_state.get(state.RUN)
     if last is not None and last != now and not st.session_state.get(state.PINNED):
@@ -451,7 +446,7 @@ def step_by_step(above: tuple[Workload, LogConfig] | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="kv_story_head"):
         parts.heading(say("rolls.by_append"), say("rolls.by_append_keys"))
         look = {"required": True, "label_visibility": "collapsed", "says": lambda one: say(f"rolls.story_{lab.STORY_KEYS[one]}")}
-        name = short.choice(st.segmented_control, say("rolls.story"), names, names[0], state.STORY, **look)
+        name = choice.ask(st.segmented_control, say("rolls.story"), names, names[0], state.STORY, **look)
     below = say(f"rolls.story_{lab.STORY_KEYS[name]}_below", n=lab.SHOWN_APPENDS)
     st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2);margin:4px 0 12px">{parts.escape(below)}</p>')
     shown = lab.story_above(*above) if name == lab.ABOVE else lab.story(name)

@@ -10,9 +10,9 @@ from kafkaviz import units
 from kafkaviz.analyse.tuning import SETTING, Budgets
 from kafkaviz.analyse.tuning_source import Source
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures import tuning_curve
+from kafkaviz.figures import fault_words, tuning_curve
 from kafkaviz.figures.tuning_terms import between
-from kafkaviz.ui import parts, pick, short, state
+from kafkaviz.ui import choice, parts, pick, state
 from kafkaviz.ui import rolls as settings_lab
 from kafkaviz.ui import tunings as lab
 from kafkaviz.ui.charts import mode
@@ -37,7 +37,7 @@ def main() -> None:
 @st.fragment
 def whole(place: Place) -> None:
     """All but the frame: a slider redraws this alone."""
-    short.stay(BUDGETS, place.address)
+    choice.stay(BUDGETS, place.address)
     with st.container(gap=None, key="kv_tuning"):
         choices = lab.scopes(place.broker, place.partition)
         label = scope(list(choices), place)
@@ -133,7 +133,7 @@ def asked_for(place: Place, kind: str, name: str) -> lab.Wanted | None:
         if name == lab.OWN:
             settings_lab.own(text)
     except KafkavizError as fault:
-        with parts.state("own", "error", say("rolls.no_workload"), f"{fault}."):
+        with parts.state("own", "error", say("rolls.no_workload"), fault_words.line(fault)):
             pass
         return None
     return lab.wanted_workload(name, text, release())
@@ -147,7 +147,7 @@ def release() -> str | None:
 
 def asked(key: str, names: Sequence[str], default: str) -> str:
     """What a control says that is drawn further down, or the address."""
-    return short.adopt(key, {one: one for one in names}, default)
+    return choice.adopt(key, names, default)
 
 
 def workload_choice() -> str:
@@ -156,7 +156,7 @@ def workload_choice() -> str:
     with st.container(key="kv_tune_workload", gap=8):
         with st.container(horizontal=True, vertical_alignment="center", gap=16):
             look = {"says": settings_lab.told, "on_change": forget_considered, "label_visibility": "collapsed", "width": 320}
-            name = short.choice(st.selectbox, say("rolls.workload"), names, names[0], state.WORKLOAD, **look)
+            name = choice.ask(st.selectbox, say("rolls.workload"), names, names[0], state.WORKLOAD, **look)
             st.html(f'<span class="kv-sm kv-fnt">{parts.escape(lab.story(name))}</span>')
         if name == lab.OWN:
             own_text()
@@ -229,7 +229,7 @@ def cannot(reading: lab.Reading, place: Place) -> None:
         with parts.state("stopped", "info", say("tuning.stopped"), say("tuning.stopped_below")):
             st.button(say("tuning.measure_again"), key="kv_tuning_again", on_click=lab.readings().of, args=(reading.of,))
         return
-    with parts.state("unread", "error", say("tuning.cannot"), f"{reading.fault}."):
+    with parts.state("unread", "error", say("tuning.cannot"), fault_words.line(reading.fault)):
         look = {"icon": ":material/ecg_heart:", "query_params": state.address(place.directory)}
         st.page_link("pages/health.py", label=say("rolls.show_wrong"), **look)
 
@@ -273,11 +273,9 @@ def interval(shown: Shown) -> int:
     """The slider over every swept interval; where nobody moved it, what the recommendation considers."""
     options = [str(one.interval_bytes) for one in shown.answer.every]
     default = str(shown.answer.whole.considered)
-    short.pass_over(state.CONSIDERED, options)
     with st.container(width="stretch", gap=4):
         above = st.empty()
-        look = {"bind": "query-params", "label_visibility": "collapsed"}
-        chosen = int(st.select_slider(SETTING, options, value=default, key=state.CONSIDERED, **look) or default)
+        chosen = int(choice.ask(st.select_slider, SETTING, options, default, state.CONSIDERED, label_visibility="collapsed"))
         value = f'<b style="color:var(--kv-ink)">{units.group(chosen)}</b>'
         words = f"{SETTING} &nbsp;{say('tuning.is_today', value=value) if chosen == shown.today.interval_bytes else value}"
         above.html(f'<div class="kv-lab">{words}</div>')
@@ -294,7 +292,7 @@ def budget() -> None:
     with st.container(width=124, gap=4):
         st.html(f'<div class="kv-lab">{say("tuning.p99_may_take")}</div>')
         look = {"says": lab.told, "label_visibility": "collapsed"}
-        short.choice(st.selectbox, say("tuning.p99_may_take"), lab.P99_US, lab.DEFAULT_P99, state.P99, **look)
+        choice.ask(st.selectbox, say("tuning.p99_may_take"), lab.P99_US, lab.DEFAULT_P99, state.P99, **look)
 
 
 def more(source: Source) -> tuple[Budgets, str, bool]:
@@ -316,7 +314,7 @@ def more(source: Source) -> tuple[Budgets, str, bool]:
 def one_of(label: str, key: str, choices: dict, is_free: bool = True, about: str | None = None):
     """A selectbox over names, the first of which goes without saying; what the name stands for. label: a key of the catalogue."""
     names = list(choices)
-    return choices[short.choice(st.selectbox, say(label), names, names[0], key, says=lab.told, disabled=not is_free, help=about)]
+    return choices[choice.ask(st.selectbox, say(label), names, names[0], key, says=lab.told, disabled=not is_free, help=about)]
 
 
 def budgets_now(rest: Budgets) -> Budgets:

@@ -1,26 +1,110 @@
-"""A choice that is named in the reader's language on the page, and always in the same word in the address: `tab=Bytes` for 字节.
+"""A choice that stands in the address in one word, whatever it is called on the page: `search=3.9` for "Kafka 2.1 to 4.0", `tab=Bytes`
+for 字节.
 
-A widget that Streamlit binds to the address writes its label there. These are not bound: before such a control is drawn `adopt` gives
-it its state, and components.address lets the browser write the word, beside what other components of the page write there.
-Whoever comes by a link changes the address and not the control: then the address counts.
+A widget that Streamlit binds to the address writes its label there. These are not bound: `ask` gives a control its state before it is
+drawn, and writes the word. Whoever comes by a link, or goes back in the browser, changes the address and not the control: then the
+address counts; else what was chosen, in another language too. Where other parts of a page write the address in the browser the word
+has to be written there as well: then `adopt` alone, and components.address.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import streamlit as st
 
+from kafkaviz.ui import parts
 
-def adopt(name: str, options: Mapping[str, object]) -> str:
-    """The word that is chosen; the state of the control with this key becomes its option. The first word goes without saying."""
-    said, default = st.query_params.get(name, ""), next(iter(options))
-    before, words = st.session_state.get(_drawn(name), (None, {}))
-    is_new = said != before or name not in st.session_state
-    word = (said if said in options else default) if is_new else words.get(st.session_state[name], default)
-    st.session_state[name] = options[word]
-    st.session_state[_drawn(name)] = said, {option: one for one, option in options.items()}
+Options = Mapping[str, str] | Iterable[str]  # what the control has as its state, by word; or words, which are their own
+Other = Callable[[str], str | None]
+
+
+def ask(
+    draw: Callable, label: str, options: Iterable[str], default: str, key: str, says: Callable[[str], str] = str, **look: object
+) -> str:
+    """One of several options, which is in the address as it is while the page shows its words in the reader's language.
+
+    draw: st.segmented_control (with required=True), st.radio, st.selectbox or st.select_slider, or the same of a container; key: of the
+    control, and its name in the address; says: the words of an option; look: further arguments of draw.
+    """
+    options = list(options)
+    chosen = settle(key, options, default)
+    draw(label, options, key=key, format_func=says, **look)
+    return chosen
+
+
+def slider(label: str, options: Iterable[str], default: str, key: str, says: Callable[[str], str] = str) -> str:
+    """The same by a slider, its label on the left and its value on the right above it."""
+    above = st.empty()
+    chosen = ask(st.select_slider, label, options, default, key, says, label_visibility="collapsed")
+    above.html(parts.label(label, says(chosen)))
+    return chosen
+
+
+def settle(name: str, options: Options, default: str, other: Other = lambda said: None) -> str:
+    """As `adopt`, and the word is written into the address where it is not what goes without saying."""
+    chosen = adopt(name, options, default, other)
+    if chosen == default:
+        st.query_params.pop(name, None)
+    elif st.query_params.get(name) != chosen:  # each assignment is a message to the browser
+        st.query_params[name] = chosen
+    _keep(name, default, _labels(options))
+    return chosen
+
+
+def adopt(name: str, options: Options, default: str | None = None, other: Other = lambda said: None) -> str:
+    """The word that is chosen; the control with this key, which is drawn after this, gets its state.
+
+    default: what the address leaves out, the first option where it is not said; where it is no choice here the first one stands in.
+    other: what else the address may say, for which word.
+    """
+    labels = _labels(options)
+    default = next(iter(labels)) if default is None else default
+    word = _kept(name, default, labels) or _meant(st.query_params.get(name, ""), labels, other) or default
+    word = word if word in labels else next(iter(labels))
+    st.session_state[name] = labels[word]
+    _keep(name, default, labels)
     return word
 
 
-def _drawn(name: str) -> str:
-    """Where the address's word and the options of the run before are kept."""
-    return f"kv_drawn_{name}"
+def stay(names: Iterable[str], place: Mapping[str, str]) -> None:
+    """Keeps choices where their reader went on to another place, whose address does not name them: they go into it again.
+
+    place: the address of what is looked at; before the controls are drawn.
+    """
+    names = list(names)
+    key, here = f"kv_stayed_{names[0]}", dict(place)
+    last, st.session_state[key] = st.session_state.get(key), here
+    if last in (None, here):
+        return
+    for name in names:
+        if name not in st.query_params and st.session_state.get(name):
+            st.query_params[name] = st.session_state[name]
+
+
+def _labels(options: Options) -> Mapping[str, str]:
+    return options if isinstance(options, Mapping) else {one: one for one in options}
+
+
+def _kept(name: str, default: str, labels: Mapping[str, str]) -> str | None:
+    """The word of what the control holds; None where the address or its default changed, or where it holds no choice of this page."""
+    before, words = st.session_state.get(_adopted(name), (None, {}))
+    if before != (st.query_params.get(name, ""), default):
+        return None
+    held = st.session_state.get(name)
+    word = {label: word for word, label in labels.items()}.get(held, words.get(held))
+    return word if word in labels else None
+
+
+def _keep(name: str, default: str, labels: Mapping[str, str]) -> None:
+    """Remembers the address that was adopted, and what each label means: in the next run the labels may be of another language."""
+    now = st.query_params.get(name, ""), default
+    st.session_state[_adopted(name)] = now, {label: word for word, label in labels.items()}
+
+
+def _meant(said: str, labels: Mapping[str, str], other: Other) -> str | None:
+    """What an address means: a word, or a label; capitals do not count."""
+    fitting = (word for word, label in labels.items() if said.casefold() in (word.casefold(), label.casefold()))
+    return next(fitting, None) or (other(said) if said else None)
+
+
+def _adopted(name: str) -> str:
+    return f"kv_adopted_{name}"

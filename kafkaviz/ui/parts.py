@@ -58,6 +58,11 @@ def mono(text: str) -> str:
     return f'<span class="kv-mono">{escape(text)}</span>'
 
 
+def label(name: str, value: str) -> str:
+    """A name on the left and its value on the right, above what they are of, as HTML."""
+    return f'<div class="kv-lab kv-two"><span>{escape(name)}</span><b>{escape(value)}</b></div>'
+
+
 def title(html: str, lead: str = "", gap: int = 20) -> None:
     """The page's h1, which says what was found, and one sentence more."""
     below = f"<p>{escape(lead)}</p>" if lead else ""

@@ -12,11 +12,11 @@ from kafkaviz.analyse.cost_model import JVM_MAPS, MAX_MAP_COUNT, Costs
 from kafkaviz.analyse.tuning import SETTING, At, Budgets, Recommendation
 from kafkaviz.analyse.tuning_source import Case, Source
 from kafkaviz.errors import KafkavizError
-from kafkaviz.figures import before_after, limit_map, tornado, tuning_reasons, tuning_verdict
+from kafkaviz.figures import before_after, fault_words, limit_map, tornado, tuning_reasons, tuning_verdict
 from kafkaviz.figures.listed import sentences
 from kafkaviz.figures.tuning_terms import change, micros
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.ui import parts, short, state
+from kafkaviz.ui import choice, parts, state
 from kafkaviz.ui import rolls as settings_lab
 from kafkaviz.ui import tunings as lab
 from kafkaviz.ui.charts import mode, plot
@@ -361,7 +361,7 @@ def once_more(shown: Shown) -> None:
         with st.spinner(say("tuning.appending")):
             pair = lab.replayed(shown.key, shown.config, other, shown.source)
     except KafkavizError as fault:
-        with parts.state("refused", "error", say("tuning.cannot_write"), f"{fault}."):
+        with parts.state("refused", "error", say("tuning.cannot_write"), fault_words.line(fault)):
             pass
         return
     rows = before_after.replayed_rows(*pair)
@@ -394,11 +394,7 @@ def setting(shown: Shown, name: str) -> None:
     """A slider with its name and value above it, and where the log's own value is from."""
     names = [settings_lab.written(name, one) for one in choices_of(shown, name)]
     own = settings_lab.written(name, asked_of(shown, name))
-    short.pass_over(state.IF[name], names)
-    above = st.empty()
-    look = {"bind": "query-params", "label_visibility": "collapsed"}
-    chosen = st.select_slider(name, names, value=own, key=state.IF[name], **look) or own
-    above.html(f'<div class="kv-lab kv-two"><span>{parts.escape(name)}</span><b>{parts.escape(chosen)}</b></div>')
+    choice.slider(name, names, own, state.IF[name])
     words = say("tuning.now_inferred" if name in shown.case.today.inferred else "tuning.now_set", value=own)
     st.html(f'<div class="kv-fnt" style="font-size:12px">{parts.escape(words)}</div>')
 

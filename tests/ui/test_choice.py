@@ -3,8 +3,8 @@
 from streamlit.testing.v1 import AppTest
 
 
-def script() -> None:
-    """Two tabs whose names depend on the language in the address."""
+def tabs() -> None:
+    """Two tabs whose names depend on the language in the address; Python does not write it."""
     import streamlit as st
 
     from kafkaviz.ui import choice
@@ -15,7 +15,20 @@ def script() -> None:
     st.text(f"{word} {st.session_state['tab']}")
 
 
-def page(**query: str) -> AppTest:
+def asks() -> None:
+    """A page with one choice, whose default is another one where the address says so."""
+    import streamlit as st
+
+    from kafkaviz.ui import choice, spoken
+    from kafkaviz.words import say
+
+    spoken.keep()
+    spoken.switch()
+    says, default = {"name": "common.segment", "size": "common.topic_partition"}, st.query_params.get("usual", "size")
+    st.text(choice.ask(st.segmented_control, "Order", says, default, "order", lambda one: say(says[one]), required=True))
+
+
+def page(script=tabs, **query: str) -> AppTest:
     """The script at an address."""
     at = AppTest.from_function(script)
     for name, value in query.items():
@@ -29,14 +42,20 @@ def said(at: AppTest) -> str:
     return at.text[0].value
 
 
+def asked(at: AppTest, name: str) -> str | None:
+    """A parameter of the address; AppTest keeps it as a list or as text, by who set it."""
+    value = at.query_params.get(name)
+    return value[0] if isinstance(value, list) else value
+
+
 def test_the_first_goes_without_saying():
     """Also where the address says what is no choice."""
     assert said(page()) == said(page(tab="Third")) == "First One" and said(page(lang="zh")) == "First 一"
 
 
 def test_a_link_names_the_word():
-    """In any language."""
-    assert said(page(tab="Second")) == "Second Two" and said(page(tab="Second", lang="zh")) == "Second 二"
+    """In any language, whatever its capitals."""
+    assert said(page(tab="Second")) == said(page(tab="second")) == "Second Two" and said(page(tab="Second", lang="zh")) == "Second 二"
 
 
 def test_what_was_clicked_stays_in_another_language():
@@ -53,3 +72,32 @@ def test_a_new_address_counts():
     at = page(tab="Second")
     at.query_params["tab"] = "First"
     assert said(at.run()) == "First One"
+
+
+def test_the_default_is_not_in_the_address():
+    """And another choice is written as it is."""
+    at = page(asks)
+    assert said(at) == "size" and asked(at, "order") is None
+    at.button_group[0].set_value("name").run()
+    assert said(at) == "name" and asked(at, "order") == "name"
+
+
+def test_an_address_means_the_same_in_every_language():
+    """Its words on the page are of the language, and a switch keeps the choice."""
+    at = page(asks, order="name", lang="zh")
+    assert said(at) == "name" and at.button_group[0].options == ["日志段", "主题分区"]
+    at.button(key="kv_lang_en").click().run()
+    assert said(at) == "name" and at.button_group[0].options == ["Segment", "Topic-partition"]
+    assert asked(at, "order") == "name" and asked(at, "lang") is None
+
+
+def test_where_nobody_chose_another_default_counts():
+    """As a link of this address would bring it; what was chosen stays."""
+    at = page(asks)
+    at.query_params["usual"] = "name"
+    assert said(at.run()) == "name" and asked(at, "order") is None
+    at.button_group[0].set_value("size").run()
+    at.query_params["usual"] = "size"
+    assert said(at.run()) == "size"
+    at.query_params["usual"] = "name"
+    assert said(at.run()) == "name"
