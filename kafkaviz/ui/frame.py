@@ -99,8 +99,8 @@ def frame(name: str, crumbs: Drawing | None = None, tools: Drawing | None = None
 def _stylesheet() -> str:
     """The tokens, the marks of the severities, and the rules that config.toml cannot say."""
     marks = (f'--kv-mark-{name}: url("data:image/svg+xml,{quote(_drawing(name))}");' for name in parts.SEVERITIES)
-    tokens, look = ((HERE / name).read_text(encoding="utf-8") for name in ("tokens.css", "look.css"))
-    return f"{tokens}:root {{ {' '.join(marks)} }}\n{look}"
+    tokens, look, narrow = ((HERE / name).read_text(encoding="utf-8") for name in ("tokens.css", "look.css", "narrow.css"))
+    return f"{tokens}:root {{ {' '.join(marks)} }}\n{look}{narrow}"
 
 
 def _drawing(name: str) -> str:
