@@ -16,6 +16,7 @@ from kafkaviz.analyse.overview import KINDS, UNKNOWN, Overview, Row, torn
 from kafkaviz.analyse.tail import READ_BYTES, Tail
 from kafkaviz.figures import map_marks, map_rows, theme
 from kafkaviz.figures.density_strip import CELLS, strip
+from kafkaviz.figures.listed import number
 from kafkaviz.figures.map_marks import MARK_PX, RowMark
 from kafkaviz.figures.map_rows import LARGEST, ORDERS
 from kafkaviz.words import counted, say
@@ -39,7 +40,6 @@ LEFT_PX, RIGHT_PX, TOP_PX, BOTTOM_PX = 176, 62, 2, 26
 NAME_CHARACTERS = 26
 TORN_SHARE = 0.0115  # of the axis: a torn end is drawn this wide, or nobody would see it
 
-SPELLED = 12  # so many are counted in words
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ def _title(overview: Overview) -> str:
     """What is most worth knowing: torn ends, then the densest index, then where the bytes are."""
     tails = overview.segments["torn_bytes"][torn(overview.segments)]
     if len(tails):
-        return counted("broker.torn_title", len(tails), count=_number(len(tails)), bytes=units.group(int(tails.sum())))
+        return counted("broker.torn_title", len(tails), count=number(len(tails)).capitalize(), bytes=units.group(int(tails.sum())))
     dense = [row for row in overview.partitions if (row.sums.offset_entries or 0) > ENTRIES_TO_COMPARE and row.sums.log_bytes]
     if dense:
         row = min(dense, key=lambda row: (row.sums.bytes_an_entry, row.directory))
@@ -202,10 +202,6 @@ def _title(overview: Overview) -> str:
         return say("broker.empty_title")
     row = min(overview.partitions, key=ORDERS[LARGEST])
     return say("broker.large_title", name=row.label, size=units.size(row.sums.log_bytes), total=units.size(overview.total.log_bytes))
-
-
-def _number(count: int) -> str:
-    return say(f"broker.count{count}") if count <= SPELLED else units.group(count)
 
 
 def tail_words(tail: Tail) -> str:

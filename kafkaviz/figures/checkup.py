@@ -15,7 +15,7 @@ from kafkaviz.analyse.retention import LogRetention
 from kafkaviz.figures import checkup_tables, outlook_words, segment_bytes
 from kafkaviz.figures.checkup_tables import Table
 from kafkaviz.figures.finding_words import consequence, ended, sentence, told, why
-from kafkaviz.figures.outlook_words import joined, number
+from kafkaviz.figures.listed import and_more, listed, number, sentences
 from kafkaviz.format import names
 from kafkaviz.simulate.starting.restart import Restart, Step
 from kafkaviz.simulate.steps import RECOVERED
@@ -121,10 +121,10 @@ def view(
     restart: None where it cannot be foretold. logs: how many the broker has, those without a .log too. kept: by retention.
     """
     counts = {severity: sum(one.severity == severity for one in findings) for severity in SEVERITIES}
-    listed = items(findings, read), checkup_tables.steps(restart), checkup_tables.kept(kept)
+    rows = items(findings, read), checkup_tables.steps(restart), checkup_tables.kept(kept)
     if restart is None:
-        return View(unknown(), None, counts, *listed)
-    return View(verdict(findings, restart, logs), strip(restart, log_bytes), counts, *listed)
+        return View(unknown(), None, counts, *rows)
+    return View(verdict(findings, restart, logs), strip(restart, log_bytes), counts, *rows)
 
 
 # ---- the verdict
@@ -138,12 +138,8 @@ def verdict(findings: Sequence[Finding], restart: Restart, logs: int) -> Verdict
     mended = {one.file for one in restart.steps if one.action in ("truncate", "rebuild", "delete") and one.cause != "timeindex-missing"}
     stays = sum(one.severity == ERROR and not one.code.startswith("recovery-") and one.file not in mended for one in findings)
     kind = "error" if stays else "warning" if will.cut_logs or will.deleted_files or not will.clean else "ok"
-    text = _sentences(_why(will), *_cut_words(findings, restart), _stay_words(stays))
+    text = sentences([_why(will), *_cut_words(findings, restart), _stay_words(stays)])
     return Verdict(kind, say("health.will_start", doings=outlook_words.sentence(will)), text)
-
-
-def _sentences(*texts: str) -> str:
-    return joined("health.sentences", filter(None, texts))
 
 
 def _fails(restart: Restart, will: Outlook) -> Verdict:
@@ -151,7 +147,7 @@ def _fails(restart: Restart, will: Outlook) -> Verdict:
     others = will.logs - (first.partition is not None and first.cause != "directory-name")
     says = ended(say("health.kafka_says", error=first.error)) if first.error else ""
     rest = counted("health.with_others", others, n=number(others)) if first.partition and others else ""
-    return Verdict("error", say("health.will_not", because=_headline_of(first)), _sentences(sentence(why(first)), says, rest))
+    return Verdict("error", say("health.will_not", because=_headline_of(first)), sentences([sentence(why(first)), says, rest]))
 
 
 def _headline_of(step: Step) -> str:
@@ -174,7 +170,7 @@ def _cut_words(findings: Sequence[Finding], restart: Restart) -> Iterator[str]:
     shown = [say(f"health.{code}", n=units.group(sum(one.length or 0 for one in found))) for code, found in tails.items() if found]
     if cuts and shown:
         logs = len({one.file for found in tails.values() for one in found})
-        yield counted("health.tails", logs, n=number(logs).capitalize(), tails=joined("outlook.and", shown))
+        yield counted("health.tails", logs, n=number(logs).capitalize(), tails=listed(shown))
         if all(one.cause == "tail" for one in cuts):
             yield say("health.no_batch_lost")
 
@@ -225,9 +221,7 @@ def _below(bars: Sequence[Bar]) -> str:
     if any(bar.fails for bar in bars):
         return say("health.fails_here")
     cut = [say("health.cut_by", log=bar.name, n=units.group(bar.cut_bytes)) for bar in bars if bar.cut_bytes]
-    names = joined("outlook.and", cut[:SHOWN_CUTS])
-    names = say("health.and_others", names=names, n=len(cut) - SHOWN_CUTS) if len(cut) > SHOWN_CUTS else names
-    return say("health.cut_at_end", logs=names) if cut else ""
+    return say("health.cut_at_end", logs=and_more(cut[:SHOWN_CUTS], max(len(cut) - SHOWN_CUTS, 0))) if cut else ""
 
 
 # ---- the list

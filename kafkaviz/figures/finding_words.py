@@ -8,8 +8,8 @@ import re
 
 from kafkaviz import words
 from kafkaviz.analyse.finding import CODES, Finding
+from kafkaviz.figures.listed import sentences
 from kafkaviz.simulate.steps import CAUSES, Step
-from kafkaviz.words import say
 from kafkaviz.words.retold import retold
 
 CHINESE = re.compile(r"[\u3000-\u9fff]")
@@ -32,7 +32,7 @@ def consequence(one: Finding) -> str:
     common = told(CODES[one.code].consequence)
     if said != one.consequence or words.language() == words.ENGLISH:
         return sentence(said)
-    return say("health.sentences", before=sentence(common), after=sentence(said))
+    return sentences([sentence(common), sentence(said)])
 
 
 def sentence(text: str) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from kafkaviz.figures.listed import both
 from kafkaviz.figures.lookup_words import count
 from kafkaviz.figures.stepper import Made
 from kafkaviz.search import slots
@@ -75,7 +76,7 @@ def title(kind: str, warm: Lane, plain: Lane) -> str:
 def _words(probes: int, pages: int, sign: int) -> str:
     numbers = ((probes * sign, "lookup_words.n_probes"), (pages * sign, "lookup_words.n_pages"))
     told = [count(key, number) for number, key in numbers if number > 0]
-    return say("lookup_lanes.and", first=told[0], next=told[1]) if len(told) > 1 else "".join(told)
+    return both(told)
 
 
 def message(shown: LanesView, key: str) -> dict:

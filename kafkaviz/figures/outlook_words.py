@@ -5,11 +5,12 @@
     sentence    cut 1 021 bytes off three logs, and rebuild indexes of 24 segments
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import reduce
 
 from kafkaviz import units
 from kafkaviz.analyse.outlook import Outlook
+from kafkaviz.figures.listed import listed, many
 from kafkaviz.words import counted, say
 
 
@@ -28,8 +29,8 @@ def doings(told: Outlook) -> tuple[str, ...]:
 def sentence(told: Outlook) -> str:
     """All of that in one; where it is but what every start does, that is said, and of how much."""
     if told.cut_logs or told.deleted_files or told.rebuilt_segments:
-        return joined("outlook.then", doings(told))
-    usual = joined("outlook.and", _usual(told))
+        return reduce(lambda before, after: say("outlook.then", before=before, after=after), doings(told))
+    usual = listed(_usual(told))
     return say("outlook.usual", what=usual) if usual else say("outlook.nothing")
 
 
@@ -38,19 +39,3 @@ def _usual(told: Outlook) -> Iterator[str]:
     for key, count in (("directories", told.deleted_directories), ("waiting", told.waiting_files), ("snapshots", told.snapshots)):
         if count:
             yield many(f"outlook.{key}", count)
-
-
-def joined(key: str, parts: Iterable[str]) -> str:
-    """Several texts as one; key: of the text that puts {after} behind {before}."""
-    return reduce(lambda before, after: say(key, before=before, after=after), parts) if (parts := list(parts)) else ""
-
-
-def many(key: str, count: int) -> str:
-    """A text of a number of things, a small number as a word: one log, three logs, 24 logs."""
-    return counted(key, count, n=number(count))
-
-
-def number(count: int) -> str:
-    """A small number as a word."""
-    small = say("outlook.numbers").split()
-    return small[count] if count < len(small) else units.group(count)

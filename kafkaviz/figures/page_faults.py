@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from kafkaviz.figures import theme
+from kafkaviz.figures.listed import many
 from kafkaviz.search.pages import LAGGARD, TAIL, Replay
 from kafkaviz.search.slots import WARM_BYTES
 from kafkaviz.units import group, size
@@ -21,7 +22,7 @@ NOTES = {  # where, as parts of the image, and which words
     PLAIN: ((0.62, 0.07, "first_page"), (0.5, 0.17, "middle_page")),
     WARM: ((0.52, 0.4, "older_pages"),),
 }
-FEW = ("zero", "one", "two", "three")
+FEW = 3  # pages, of which a sentence says how few they are
 
 
 @dataclass(frozen=True)
@@ -102,10 +103,10 @@ def _title(replay: Replay) -> str:
         return say("page_faults.faults", faults=counted("page_faults.n_faults", faults, n=group(faults)), pages=pages)
     if not sum(replay.lookups):
         return say("page_faults.no_lookup", pages=pages)
-    if most >= len(FEW):
+    if most > FEW:
         return say("page_faults.no_fault", pages=pages)
-    newest = replay.pages >= len(FEW) and not replay.lookups[LAGGARD]
-    return say("page_faults.no_fault_newest" if newest else "page_faults.no_fault_few", few=say(f"page_faults.few_{FEW[most]}"))
+    newest = replay.pages > FEW and not replay.lookups[LAGGARD]
+    return say("page_faults.no_fault_newest" if newest else "page_faults.no_fault_few", few=many("page_faults.n_pages", most))
 
 
 def _notes(replay: Replay, search: str) -> tuple[Note, ...]:

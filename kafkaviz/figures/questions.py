@@ -10,6 +10,7 @@ from textwrap import dedent
 
 from kafkaviz.analyse.retention import DUE, HELD
 from kafkaviz.figures import retention_words
+from kafkaviz.figures.listed import beside
 from kafkaviz.units import duration, group, share, size
 from kafkaviz.words import counted, say
 
@@ -114,7 +115,7 @@ QUESTIONS = (
         """,
         "index_share",
         lambda rows: say("questions.densest_title", first=partition(rows[0]), share=share(rows[0]["index_share"], 1)),
-        lambda row: say("questions.pair", one=share(row["index_share"], 1), other=many("questions.n_entries", row["entries"])),
+        lambda row: beside([share(row["index_share"], 1), many("questions.n_entries", row["entries"])]),
     ),
     _question(
         "worst-lookup",
@@ -269,7 +270,7 @@ QUESTIONS = (
         "maps",
         lambda rows: say("questions.maps_title", maps=many("questions.n_maps", sum(row["maps"] for row in rows)),
                          share=share(sum(row["maps"] for row in rows), MAX_MAP_COUNT)),
-        lambda row: say("questions.pair", one=group(row["maps"]), other=many("common.n_segments", row["segments"])),
+        lambda row: beside([group(row["maps"]), many("common.n_segments", row["segments"])]),
     ),
     _question(
         "codecs",

@@ -15,6 +15,7 @@ from kafkaviz.analyse.links import NONE
 from kafkaviz.binary.spans import CHECK, OFFSET, PAYLOAD, POSITION, PRODUCER, SIZE, TIME, TORN, UNWRITTEN, Span
 from kafkaviz.errors import CorruptFile
 from kafkaviz.figures import fault_words
+from kafkaviz.figures.listed import gap
 from kafkaviz.format import names, offset_index, time_index, txn_index
 from kafkaviz.format.batch import HEADER, MAGIC_2
 from kafkaviz.log import stretch
@@ -215,7 +216,8 @@ def message(shown: BytesView, key: str) -> bytes:
     panes = [pane for pane in (shown.outer, shown.inner) if pane]
     words = {
         "key": key, "file": shown.file, "title": shown.title, "fault": shown.fault, "panes": [_packed(pane) for pane in panes],
-        "before": _text(shown.before), "after": _text(shown.after), "language": language(), "words": table("bytes"),
+        "before": _text(shown.before), "after": _text(shown.after), "language": language(),
+        "words": table("bytes") | {"gap": gap()},
     }  # fmt: skip
     head = json.dumps(words).encode()
     return len(head).to_bytes(8, "little") + head + b"".join(pane.data for pane in panes)

@@ -11,7 +11,8 @@ from kafkaviz.analyse.links import NONE
 from kafkaviz.analyse.retention import Kept, LogRetention
 from kafkaviz.figures import retention_words
 from kafkaviz.figures.finding_words import capital, ended
-from kafkaviz.figures.segment_words import closing, sentences
+from kafkaviz.figures.listed import sentences
+from kafkaviz.figures.segment_words import closing
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import is_log_append_time
 from kafkaviz.words import counted, say
@@ -115,7 +116,7 @@ def _kept(log: LogRetention | None = None, one: Kept | None = None) -> list[Fact
     more = say("segment.kept_more", size=units.size(one.more_bytes)) if one.state == "bytes" else units.MISSING
     shown = {"unlimited": say("retention.no_limit")}.get(one.state, more) if until_ms is None else retention_words.when(until_ms)
     rule = ended(capital(retention_words.reason(log, one)))
-    return [Fact(say("segment.kept_until"), shown, hover=sentences(rule, ended(retention_words.basis(log))))]
+    return [Fact(say("segment.kept_until"), shown, hover=sentences([rule, ended(retention_words.basis(log))]))]
 
 
 def _index(anatomy: Anatomy) -> list[Fact]:

@@ -11,6 +11,7 @@ from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.analyse.pin import Asked
 from kafkaviz.analyse.tail import Tail
 from kafkaviz.figures import segment_shade, segment_slice, segment_words
+from kafkaviz.figures.listed import gap
 from kafkaviz.figures.segment_shade import Overview
 from kafkaviz.figures.segment_slice import Columns, Slice
 from kafkaviz.log.segment import Index
@@ -124,7 +125,7 @@ def message(shown: RulerView, key: str, address: dict[str, str]) -> bytes:
         "lanes": {"index": shown.index._asdict(), "time": shown.times._asdict()},
         "slice": shown.slice._asdict(),
         "asked": shown.asked._asdict() | {"why": shown.why},
-        "words": table("ruler"),
+        "words": table("ruler") | {"gap": gap()},
         "span": shown.span_bytes,
         "shade": {"by": shown.shade, "low": shown.darkest[0], "high": shown.darkest[1]},
         "columns": {name: list(columns) for name, columns in shown.columns.items()},

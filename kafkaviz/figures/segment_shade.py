@@ -6,6 +6,7 @@ import numpy as np
 
 from kafkaviz import units
 from kafkaviz.analyse.anatomy import Anatomy
+from kafkaviz.figures.listed import sentences
 from kafkaviz.words import say
 
 SHADES = PLAIN, SIZE, AGE = "Plain", "Size", "Age"
@@ -41,7 +42,7 @@ def hint(shade: str, ends: tuple[int, int]) -> str:
         said = say("ruler.by_age", low=when(low), high=when(high))
     else:
         said = say("ruler.by_interval")
-    return say("ruler.sentences", first=said, second=say("ruler.hint"))
+    return sentences([said, say("ruler.hint")])
 
 
 def overview(anatomy: Anatomy, shade: str, ends: tuple[int, int]) -> Overview | None:

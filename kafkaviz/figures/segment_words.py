@@ -1,23 +1,16 @@
 """What is said of a segment: the finding that its figure bears as a title, the sentences around it, and why something is not there."""
 
-from functools import reduce
-
 import numpy as np
 
 from kafkaviz import units
 from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.analyse.links import NONE, Aim
 from kafkaviz.analyse.pin import Asked, Why, offsets
+from kafkaviz.figures.listed import both, clauses, sentences
 from kafkaviz.format.batch import MAGIC_2
 from kafkaviz.words import counted, say
 
 RENAMED = ("deleted", "cleaned", "swap", "delete", "future", "stray")  # states that a sentence tells
-
-
-def sentences(*told: str) -> str:
-    """Whole sentences one after the other; those that are "" are left out."""
-    kept = [one for one in told if one]
-    return reduce(lambda first, second: say("segment.sentences", first=first, second=second), kept) if kept else ""
 
 
 def lead(anatomy: Anatomy, partition_state: str = "current") -> str:
@@ -25,7 +18,7 @@ def lead(anatomy: Anatomy, partition_state: str = "current") -> str:
     count, indexed = len(anatomy.batches), int(np.count_nonzero(anatomy.links.batch_slot != NONE))
     state = next((one for one in (anatomy.segment.state, partition_state) if one in RENAMED), "")
     renamed = say(f"segment.renamed_{state}") if state else ""
-    return sentences(*_reached(count, indexed, units.size(anatomy.end.position)), untold(anatomy), renamed) if count else renamed
+    return sentences([*_reached(count, indexed, units.size(anatomy.end.position)), untold(anatomy), renamed]) if count else renamed
 
 
 def _reached(count: int, indexed: int, size: str) -> tuple[str, ...]:
@@ -49,12 +42,12 @@ def untold(anatomy: Anatomy) -> str:
         told.append(say("segment.untold_epoch", magic=_both(old)))
     if wrapped:
         told.append(say("segment.untold_wrapped", magic=_both(wrapped)))
-    said = reduce(lambda first, second: say("segment.clauses", first=first, second=second), told) if told else ""
+    said = clauses(told)
     return say("segment.clauses_end", said=f"{said[:1].upper()}{said[1:]}") if said else ""
 
 
 def _both(magics: list[int]) -> str:
-    return str(magics[0]) if len(magics) == 1 else say("segment.both", first=magics[0], second=magics[1])
+    return both(map(str, magics))
 
 
 def nothing(anatomy: Anatomy) -> tuple[str, str]:
@@ -64,13 +57,13 @@ def nothing(anatomy: Anatomy) -> tuple[str, str]:
         holds = counted(f"segment.holds_{tail.kind}", tail.size_bytes, n=units.group(tail.size_bytes))
         return say("segment.no_whole_batch"), holds
     made = say("segment.index_ahead", size=units.size(anatomy.segment.index.size_bytes)) if anatomy.index.slots else ""
-    return say("segment.unwritten"), sentences(say("segment.log_of_0"), made)
+    return say("segment.unwritten"), sentences([say("segment.log_of_0"), made])
 
 
 def no_entry(anatomy: Anatomy) -> str:
     """Why an .index that is there holds no entry."""
     waiting = say("segment.slots_waiting", n=units.group(anatomy.index.slots)) if anatomy.index.slots else ""
-    return sentences(say("segment.first_entry"), waiting)
+    return sentences([say("segment.first_entry"), waiting])
 
 
 def no_time(anatomy: Anatomy) -> str:

@@ -4,7 +4,6 @@ import os
 import stat
 from collections.abc import Sequence
 from functools import partial as given
-from functools import reduce
 from pathlib import Path
 
 import streamlit as st
@@ -13,6 +12,7 @@ from kafkaviz import units
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures import fault_words
 from kafkaviz.figures.finding_words import sentence
+from kafkaviz.figures.listed import either, named
 from kafkaviz.log.broker import Problem
 from kafkaviz.ui import cache, parts, state
 from kafkaviz.words import counted, say
@@ -37,17 +37,11 @@ def _missing(fault: CannotOpen) -> None:
     _refused("missing", "error", say("faults.missing", path=fault.path), say("faults.missing_why"))
 
 
-def _listed(names: list[str]) -> str:
-    """A; A and B; A, B and C."""
-    places = dict(zip(("first", "second", "third"), names, strict=False))
-    return say(f"faults.list_{len(names)}", **places) if len(names) > 1 else names[0]
-
-
 def _not_kafka(fault: CannotOpen) -> None:
     found = [str(path) for path in fault.nearby[:NEARBY]]
     why = sentence(fault_words.what(fault.what))
     if found:
-        why = counted("faults.nearby", len(found), why=why, paths=_listed(found))
+        why = counted("faults.nearby", len(found), why=why, paths=named(found))
     with parts.state("not_kafka", "info", say("faults.not_kafka", path=fault.path), why, level=1):
         for place, path in enumerate(found):
             kind = "secondary" if place else "primary"
@@ -75,7 +69,7 @@ def _owner(path: Path) -> str:
 
 def _outside(fault: CannotOpen) -> None:
     below = [str(root) for root in cache.roots() or [cache.SAMPLES]]
-    roots = reduce(lambda first, second: say("faults.or", first=first, second=second), below)
+    roots = either(below)
     with parts.state("outside", "lock", say("faults.outside", path=fault.path), say("faults.outside_why", roots=roots), level=1):
         _samples("secondary")
 

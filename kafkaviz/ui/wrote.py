@@ -1,10 +1,9 @@
 """Which Kafka wrote a directory, in the reader's words."""
 
-from functools import reduce
-
 from kafkaviz import versions
 from kafkaviz.analyse.infer import Looks
 from kafkaviz.analyse.infer.version import Assumed
+from kafkaviz.figures.listed import clauses
 from kafkaviz.words import say
 from kafkaviz.words.retold import retold
 
@@ -23,5 +22,4 @@ def kafka(looks: Looks) -> str:
 
 def because(looks: Looks | Assumed) -> str:
     """The traces that say so."""
-    traces = (retold("findings", one) for one in looks.because.split("; "))
-    return reduce(lambda before, after: say("common.semicolon", before=before, after=after), traces)
+    return clauses(retold("findings", one) for one in looks.because.split("; "))

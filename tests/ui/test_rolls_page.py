@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from kafkaviz.log.broker import open_broker
 from kafkaviz.simulate.sending.workload import to_toml
 from kafkaviz.ui import cache
-from kafkaviz.ui import rolls as lab
+from kafkaviz.ui.rolls import on_disk, simulated, workloads
 from tests.ui.driven import chosen, fine, html, moved, opened, pressed
 
 T = "\u202f"
@@ -103,19 +103,19 @@ def test_a_batch_larger_than_its_segment_is_explained():
 def test_every_workload_runs():
     """Each comes with its own settings and opens without an error."""
     at = page()
-    for name in lab.workloads():
+    for name in workloads.by_title():
         chosen(at, "Workload", name)
         assert "roll" in html(at), name
 
 
 def test_a_workload_of_ones_own():
     """Written as TOML; what is wrong with it is said with its key."""
-    at = page(workload=lab.OWN)
+    at = page(workload=workloads.OWN)
     at.text_area[0].set_value(SMALL).run()
     assert "2 rolls: 2 by size" in html(fine(at))
     at.text_area[0].set_value(SMALL.replace('"30s"', '"soon"')).run()
     assert "This is no workload yet" in html(fine(at)) and "duration" in html(at)
-    assert lab.own(to_toml(lab.own(SMALL))) == lab.own(SMALL)
+    assert workloads.own(to_toml(workloads.own(SMALL))) == workloads.own(SMALL)
 
 
 def test_a_partition_on_disk():
@@ -141,12 +141,12 @@ def test_a_directory_that_is_not_there():
 
 def test_the_archive_opens_like_any_directory(tmp_path):
     """The same segments and rolls as the page shows, with every record in them."""
-    of = lab.own(SMALL)
-    config = lab.config_of(of, {})
-    data = lab.archive(of, config)
+    of = workloads.own(SMALL)
+    config = workloads.config_of(of, {})
+    data = simulated.archive(of, config)
     (tmp_path / "small.tar.gz").write_bytes(data)
     partition = open_broker(tmp_path / "small.tar.gz").partition("small-0")
-    shown = lab.simulated(of, config).lanes
+    shown = simulated.run(of, config).lanes
     assert [one.base_offset for one in partition.live] == [lane.base_offset for lane in shown.lanes]
     for segment, lane in zip(partition.live, shown.lanes, strict=True):
         batches = segment.batches()
@@ -159,31 +159,31 @@ def test_the_archive_opens_like_any_directory(tmp_path):
 @pytest.mark.parametrize("name", ["Sensors without batching", "A published example", "Two years copied in two minutes"])
 def test_what_is_inferred_on_disk_is_what_was_simulated(name, tmp_path):
     """The causes told from an archive alone beside those that the writer gave."""
-    of = lab.workloads()[name]
-    config = lab.config_of(of, {})
-    (tmp_path / "made.tar.gz").write_bytes(lab.archive(of, config))
+    of = workloads.by_title()[name]
+    config = workloads.config_of(of, {})
+    (tmp_path / "made.tar.gz").write_bytes(simulated.archive(of, config))
     here = cache.listed(tmp_path / "made.tar.gz")
-    told = [lane.reason for lane in lab.real(here, of.directory).lanes.lanes]
-    truth = [lane.reason for lane in lab.simulated(of, config).lanes.lanes]
+    told = [lane.reason for lane in on_disk.real(here, of.directory).lanes.lanes]
+    truth = [lane.reason for lane in simulated.run(of, config).lanes.lanes]
     assert len(told) == len(truth) > 3
     assert [one.cause if one else None for one in told] == [one.cause if one else None for one in truth]
 
 
 def test_throughput_and_batch_size_change_the_stream():
     """Half the speed is half the bytes of the same time; one record a batch is many batches."""
-    of = lab.own(SMALL)
-    whole = lab.simulated(of, lab.config_of(of, {}))
-    half = lab.simulated(lab.changed(of, "half", lab.AS_IT_IS), lab.config_of(of, {}))
-    single = lab.simulated(lab.changed(of, lab.AS_IT_IS, "one record"), lab.config_of(of, {}))
+    of = workloads.own(SMALL)
+    whole = simulated.run(of, workloads.config_of(of, {}))
+    half = simulated.run(workloads.changed(of, "half", workloads.AS_IT_IS), workloads.config_of(of, {}))
+    single = simulated.run(workloads.changed(of, workloads.AS_IT_IS, "one record"), workloads.config_of(of, {}))
     assert half.lanes.log_bytes == pytest.approx(whole.lanes.log_bytes / 2, rel=0.01)
     assert single.load.records_a_batch == 1 and len(single.appended) > 10 * len(whole.appended)
 
 
 def test_a_compressed_stream_is_not_made_without_end():
     """Its batches must be compressed to know their size: the page stops after some of them, and says so."""
-    of = lab.own(SMALL.replace('"30s"', '"365d"').replace("100000", "1000000") + 'codec = "lz4"\n')
-    run = lab.simulated(of, lab.config_of(of, {"segment.bytes": 1 << 26}))
-    assert run.is_cut and run.lanes.log_bytes < lab.MOST_COMPRESSED_BYTES + (64 << 20) and not run.failed
+    of = workloads.own(SMALL.replace('"30s"', '"365d"').replace("100000", "1000000") + 'codec = "lz4"\n')
+    run = simulated.run(of, workloads.config_of(of, {"segment.bytes": 1 << 26}))
+    assert run.is_cut and run.lanes.log_bytes < simulated.MOST_COMPRESSED_BYTES + (64 << 20) and not run.failed
 
 
 def test_the_page_in_another_language(chinese):
@@ -205,7 +205,7 @@ def test_what_was_changed_is_told_in_words(chinese):
 
 def test_what_comes_along_is_called_as_its_file_says():
     """The English of the catalogue is that of the presets; every option that is a word has a name."""
-    for title, of in lab.workloads().items():
-        assert (lab.told(title), lab.story_of(title)) == (of.title, of.story)
-    for option in (*lab.SPEED_ORDER, *lab.BATCH_ORDER, lab.NONE, lab.OWN):
-        assert lab.told(option) == option
+    for title, of in workloads.by_title().items():
+        assert (workloads.told(title), workloads.story_of(title)) == (of.title, of.story)
+    for option in (*workloads.SPEED_ORDER, *workloads.BATCH_ORDER, workloads.NONE, workloads.OWN):
+        assert workloads.told(option) == option

@@ -144,7 +144,7 @@ function mark(m) {
 function say(m, p, s) {
   const of = p.of === 'batch' && BEHIND.includes(s.kind) ? 'file' : p.of, begin = of === 'file' ? 0 : origin(p), from = s.start - begin, to = s.end - 1 - begin;
   const at = { name: s.name, first: grp(from), last: grp(to), position: grp(s.start), size: grp(s.end - s.start) }, { words } = m.data;
-  const where = rich(ofMany(words, s.start < p.start ? 'at_none' : `at_${of}`, to > from ? 2 : 1), at), gap = fill(words.sentences);
+  const where = rich(ofMany(words, s.start < p.start ? 'at_none' : `at_${of}`, to > from ? 2 : 1), at), { gap } = words;
   const value = s.kind === 'payload' && s.value ? [' ', H('span', { class: 'val' }, s.value)] : [];
   const told = [...where, gap, s.note, ...value].map(one => typeof one === 'string' ? document.createTextNode(one) : one);
   const said = told.map(one => one.textContent).join('');

@@ -770,7 +770,7 @@ const range = (m, b) => b.first >= 0n ? `${grp(b.first)}–${grp(b.last)}` : fil
 
 // Two sentences of the words that were sent, or one of them.
 function sentences(m, ...told) {
-  const gap = fill(m.data.words.sentences);
+  const { gap } = m.data.words;
   return told.filter(one => one.length).flatMap((one, i) => i ? [gap, ...one] : one);
 }
 

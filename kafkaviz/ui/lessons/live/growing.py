@@ -2,20 +2,20 @@
 
 from kafkaviz.figures import growth as growth_figure
 from kafkaviz.figures.growth import GrowthView
-from kafkaviz.ui import rolls
 from kafkaviz.ui.components.growth import growth
 from kafkaviz.ui.lessons.grammar import Block
 from kafkaviz.ui.lessons.live.figure import PAPER_ROWS, Live, Onward, begin_at
+from kafkaviz.ui.rolls import stories
 from kafkaviz.ui.tables import table
 from kafkaviz.words import say
 
-STORIES = dict(zip(("first", "full-time-index"), rolls.STORIES, strict=True))  # as the Rolls page names them
+STORIES = dict(zip(("first", "full-time-index"), stories.STORIES, strict=True))  # as the Rolls page names them
 HEADS = ("step", "what_happens", "counter", "offset_entries", "time_entries")
 
 
 def view(block: Block) -> GrowthView:
     """The story of a block, in words."""
-    return rolls.story(STORIES[block["story"]])
+    return stories.story(STORIES[block["story"]])
 
 
 def _draw(shown: GrowthView, block: Block, key: str) -> None:

@@ -4,10 +4,12 @@ import streamlit as st
 
 from kafkaviz.figures import limit_curves, roll_timeline
 from kafkaviz.simulate.sending import workload
-from kafkaviz.ui import charts, parts, rolls, state
+from kafkaviz.ui import charts, parts, state
 from kafkaviz.ui.lessons.grammar import Block, NoValue
 from kafkaviz.ui.lessons.live.figure import Live, Onward, framed
-from kafkaviz.ui.rolls import Simulated
+from kafkaviz.ui.rolls import simulated
+from kafkaviz.ui.rolls.simulated import Simulated
+from kafkaviz.ui.rolls.workloads import by_title, config_of
 from kafkaviz.ui.tables import table
 from kafkaviz.words import say
 
@@ -17,12 +19,12 @@ CAUSES = {"roll-size": "size", "roll-time": "time", "roll-offset": "offset_index
 def simulated(block: Block) -> Simulated:
     """The log of a block's workload, with its settings changed as the block says."""
     of = _workload(block["workload"])
-    return rolls.simulated(of, rolls.config_of(of, block.others))
+    return simulated.run(of, config_of(of, block.others))
 
 
 def _workload(name: str) -> workload.Workload:
     """One of those that the Rolls page has, by its topic. Raises NoValue."""
-    known = {one.topic: one for one in rolls.workloads().values()} | workload.presets()
+    known = {one.topic: one for one in by_title().values()} | workload.presets()
     if name not in known:
         raise NoValue(f"there is no workload {name}; there are {', '.join(known)}")
     return known[name]
