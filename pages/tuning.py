@@ -13,12 +13,12 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import fault_words, tuning_curve
 from kafkaviz.figures.tuning_terms import between
 from kafkaviz.ui import choice, parts, pick, state
-from kafkaviz.ui import rolls as settings_lab
 from kafkaviz.ui import tunings as lab
 from kafkaviz.ui.charts import mode
 from kafkaviz.ui.frame import frame
 from kafkaviz.ui.pick import Place
 from kafkaviz.ui.printed import printed
+from kafkaviz.ui.rolls import workloads as settings_lab
 from kafkaviz.ui.tables import csv_of, download, table
 from kafkaviz.ui.tuning_sections import Shown, called, go_to, sections, verdict
 from kafkaviz.words import counted, say
@@ -166,7 +166,7 @@ def workload_choice() -> str:
 def own_text() -> None:
     """The field for a workload of one's own; it begins with one that works."""
     if state.OWN_TUNED not in st.session_state:
-        st.session_state[state.OWN_TUNED] = settings_lab.own_text(next(iter(settings_lab.workloads().values())))
+        st.session_state[state.OWN_TUNED] = settings_lab.own_text(next(iter(settings_lab.by_title().values())))
     look = {"height": 220, "label_visibility": "collapsed", "on_change": forget_considered}
     st.text_area(say("rolls.own_toml"), key=state.OWN_TUNED, **look)
 

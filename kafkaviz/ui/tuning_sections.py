@@ -17,10 +17,10 @@ from kafkaviz.figures.listed import sentences
 from kafkaviz.figures.tuning_terms import change, micros
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.ui import choice, parts, state
-from kafkaviz.ui import rolls as settings_lab
 from kafkaviz.ui import tunings as lab
 from kafkaviz.ui.charts import mode, plot
 from kafkaviz.ui.pick import Place
+from kafkaviz.ui.rolls import workloads as settings_lab
 from kafkaviz.ui.tables import csv_of, download, table
 from kafkaviz.words import counted, say
 

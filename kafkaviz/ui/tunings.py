@@ -24,8 +24,9 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.sending import workload
-from kafkaviz.ui import cache, rolls, state
+from kafkaviz.ui import cache, state
 from kafkaviz.ui.cache import Listed
+from kafkaviz.ui.rolls import workloads as rolls
 from kafkaviz.units import legible
 from kafkaviz.words import say
 

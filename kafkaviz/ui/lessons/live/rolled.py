@@ -2,24 +2,27 @@
 
 import streamlit as st
 
-from kafkaviz.figures import limit_curves, roll_timeline
+from kafkaviz.figures import limit_curves, roll_timeline, roll_words
 from kafkaviz.simulate.sending import workload
+from kafkaviz.simulate.writing.roll import Cause
 from kafkaviz.ui import charts, parts, state
 from kafkaviz.ui.lessons.grammar import Block, NoValue
 from kafkaviz.ui.lessons.live.figure import Live, Onward, framed
-from kafkaviz.ui.rolls import simulated
+from kafkaviz.ui.rolls import simulated as lab
 from kafkaviz.ui.rolls.simulated import Simulated
 from kafkaviz.ui.rolls.workloads import by_title, config_of
 from kafkaviz.ui.tables import table
 from kafkaviz.words import say
 
-CAUSES = {"roll-size": "size", "roll-time": "time", "roll-offset": "offset_index", "roll-timestamp": "time_index"}
+CAUSES = {
+    "roll-size": Cause.SIZE, "roll-time": Cause.TIME, "roll-offset": Cause.OFFSET_INDEX_FULL, "roll-timestamp": Cause.TIME_INDEX_FULL,
+}  # fmt: skip
 
 
 def simulated(block: Block) -> Simulated:
     """The log of a block's workload, with its settings changed as the block says."""
     of = _workload(block["workload"])
-    return simulated.run(of, config_of(of, block.others))
+    return lab.run(of, config_of(of, block.others))
 
 
 def _workload(name: str) -> workload.Workload:
@@ -32,7 +35,7 @@ def _workload(name: str) -> workload.Workload:
 
 def _draw_lanes(run: Simulated, block: Block, key: str) -> None:
     shown = charts.view(("lanes", run.key), lambda: roll_timeline.view(run.lanes, 0, run.appended))
-    framed(roll_timeline.figure, shown, block, key, parts.key((kind, say(f"workshop.{cause}")) for kind, cause in CAUSES.items()))
+    framed(roll_timeline.figure, shown, block, key, parts.key((kind, roll_words.name(cause)) for kind, cause in CAUSES.items()))
 
 
 def _lanes_on_paper(run: Simulated, block: Block, key: str) -> None:
