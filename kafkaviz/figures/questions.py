@@ -84,7 +84,7 @@ QUESTIONS = (
         lambda rows: counted("questions.half-full_title", len(rows), partitions=many("common.n_topic_partitions", len(rows)),
                              first=partition(rows[0]), share=share(rows[0]["fill"], 1)),
         lambda row: say("questions.half-full_tail", share=share(row["fill"], 1), segments=many("common.n_segments", row["closed"]),
-                        reason=row["roll_reason"] or say("questions.unknown")),
+                        reason=say(f"rolls.cause_{row['roll_reason']}") if row["roll_reason"] else say("questions.unknown")),
     ),
     _question(
         "sparsest",

@@ -105,7 +105,7 @@ def _state(anatomy: Anatomy, roll_reason: str | None, partition_state: str) -> F
         return Fact(say("segment.state"), say(f"common.kind_{anatomy.segment.state}"))
     if roll_reason is None:
         return Fact(say("segment.rolled_by"), units.MISSING, hover=say("segment.rolled_unknown"))
-    return Fact(say("segment.rolled_by"), say(f"segment.roll_{roll_reason}"), say("segment.inferred"), say("segment.inferred_from"))
+    return Fact(say("segment.rolled_by"), say(f"rolls.cause_{roll_reason}"), say("segment.inferred"), say("segment.inferred_from"))
 
 
 def _kept(log: LogRetention | None = None, one: Kept | None = None) -> list[Fact]:

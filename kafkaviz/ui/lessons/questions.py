@@ -5,6 +5,8 @@ from html import escape
 import streamlit as st
 
 from kafkaviz.errors import KafkavizError
+from kafkaviz.figures import roll_words
+from kafkaviz.figures.finding_words import capital
 from kafkaviz.search import exercise as ceiling
 from kafkaviz.ui import parts, rules, state, workshop
 from kafkaviz.ui.lessons import tasks
@@ -112,7 +114,9 @@ def _typed(of: tasks.Task, key: str, told: str) -> str:
 
 def _choice(word: str) -> str:
     """A word of a task, yes or a cause, as its reader says it."""
-    return say(f"workshop.{word}" if word in (tasks.YES, tasks.NO) else f"workshop.cause_{word}")
+    if word in (tasks.YES, tasks.NO):
+        return say(f"workshop.{word}")
+    return capital(roll_words.name(next(cause for cause, short in tasks.CAUSE_NAMES.items() if short == word)))
 
 
 def _judged(of: tasks.Task, given: str, here: At) -> None:
