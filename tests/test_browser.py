@@ -88,6 +88,28 @@ def test_the_broker_on_paper(server, page):
     assert box["x"] + box["width"] <= edge["x"] + edge["width"] + 1
 
 
+INK = """() => [...document.querySelectorAll('h1, .kv-figt, .kv-d, [data-testid=stExpander] summary, [data-testid=stButtonGroup] button')]
+  .filter(one => one.checkVisibility()).map(one => getComputedStyle(one).color.match(/[0-9.]+/g).slice(0, 3).map(Number))"""
+
+
+@pytest.mark.parametrize("path", ["", "/tuning"])
+def test_a_dark_page_on_paper_is_light(server, browser, path):
+    """Printers leave the ground out: words and charts are dark on it, as in a light page."""
+    with watched(browser, theme="dark") as page:
+        page.goto(f"{server}{path}")
+        page.locator(".js-plotly-plot .main-svg").first.wait_for(state="attached")
+        page.locator(".kv-figt").first.wait_for()
+        page.emulate_media(media="print", color_scheme="dark")
+        chart = page.locator(".stPlotlyChart").first.evaluate("one => getComputedStyle(one).filter")
+        inks = page.evaluate(INK)
+        ground = page.locator(".stApp").evaluate("one => getComputedStyle(one).backgroundColor")
+        page.emulate_media(media="screen", color_scheme="dark")
+        seen = page.locator("h1").first.evaluate("one => getComputedStyle(one).color")
+    assert ground == "rgb(255, 255, 255)" and chart == "invert(1) hue-rotate(180deg)"
+    assert len(inks) > 3 and max(sum(ink) for ink in inks) < 420, inks
+    assert seen == "rgb(232, 236, 242)"
+
+
 def test_sparks_numbers_arrive(server, page):
     """The dashes become what Kafka's dump counts, and a click works meanwhile."""
     page.goto(server)

@@ -17,7 +17,7 @@ import streamlit as st
 
 from kafkaviz.log.partition import Partition
 from kafkaviz.ui import cache as doors
-from kafkaviz.ui import garbage, go_to, parts, pick, seen, spoken, state, wrote
+from kafkaviz.ui import charts, garbage, go_to, parts, pick, seen, spoken, state, wrote
 from kafkaviz.ui.checkups import checkups
 from kafkaviz.ui.components import copy_link, keys, one_step, sidebar, theme_button
 from kafkaviz.ui.pick import Place
@@ -65,6 +65,8 @@ PAGES = {
     "Workshop": Page("pages/workshop.py", "school", 1, 3),
 }
 
+# a chart was drawn for the dark page, and cannot be drawn anew for paper: its colours are turned around
+DARK_CHARTS = "@media print { .stApp :is(.stPlotlyChart, .stDataFrame) { filter: invert(1) hue-rotate(180deg); } }"
 KEYS = [  # the page that must exist, the word of a heading, and its keys with theirs
     (None, "frame.anywhere", [("K", "go_to"), (("?", "Esc"), "keys")]),
     ("Segment", "common.page_segment", [("[]", "segments"), ("←→", "batches"), ("+−", "zoom")]),
@@ -82,7 +84,7 @@ def frame(name: str, crumbs: Drawing | None = None, tools: Drawing | None = None
     """
     spoken.keep()
     st.set_page_config(f"{parts.page_name(name)} · kafkaviz", str(HERE / "art" / "mark.svg"), layout="wide", initial_sidebar_state=208)
-    st.html(f"<style>{_stylesheet()}</style>")
+    st.html(f"<style>{_stylesheet()}{DARK_CHARTS if charts.mode() == 'dark' else ''}</style>")
     garbage.leave_out_what_stays()
     page = PAGES[name]
     place = pick.place(page.depth)
@@ -99,8 +101,8 @@ def frame(name: str, crumbs: Drawing | None = None, tools: Drawing | None = None
 def _stylesheet() -> str:
     """The tokens, the marks of the severities, and the rules that config.toml cannot say."""
     marks = (f'--kv-mark-{name}: url("data:image/svg+xml,{quote(_drawing(name))}");' for name in parts.SEVERITIES)
-    tokens, look, narrow = ((HERE / name).read_text(encoding="utf-8") for name in ("tokens.css", "look.css", "narrow.css"))
-    return f"{tokens}:root {{ {' '.join(marks)} }}\n{look}{narrow}"
+    tokens, *rules = ((HERE / name).read_text(encoding="utf-8") for name in ("tokens.css", "look.css", "narrow.css", "paper.css"))
+    return f"{tokens}:root {{ {' '.join(marks)} }}\n{''.join(rules)}"
 
 
 def _drawing(name: str) -> str:
