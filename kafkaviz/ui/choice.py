@@ -60,7 +60,8 @@ def adopt(name: str, options: Options, default: str | None = None, other: Other 
     default = next(iter(labels)) if default is None else default
     word = _kept(name, default, labels) or _meant(st.query_params.get(name, ""), labels, other) or default
     word = word if word in labels else next(iter(labels))
-    st.session_state[name] = labels[word]
+    if st.session_state.get(name) != labels[word]:
+        st.session_state[name] = labels[word]
     _keep(name, default, labels)
     return word
 

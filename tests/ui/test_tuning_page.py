@@ -8,11 +8,16 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz import units
-from kafkaviz.analyse import tuning_source
+from kafkaviz.analyse import tuning_source, what_if
+from kafkaviz.analyse.tuning import Budgets
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import open_broker
 from kafkaviz.ui import cache
-from kafkaviz.ui import tunings as lab
+from kafkaviz.ui.rolls.workloads import OWN
+from kafkaviz.ui.tuning import answers, readings
+from kafkaviz.ui.tuning.headline import report
+from kafkaviz.ui.tuning.others import writers
+from kafkaviz.ui.tuning.scopes import wanted
 from tests.ui.driven import PATIENCE_S, chosen, fine, html, moved, opened, pressed, slider
 
 T = "\u202f"
@@ -28,7 +33,7 @@ batch_bytes = 4096
 @pytest.fixture(autouse=True)
 def nothing_cached(starts, monkeypatch) -> None:
     """No Spark, nothing kept from the test before, and no progress strip while a slow machine compiles."""
-    monkeypatch.setattr(lab, "PATIENCE_S", PATIENCE_S)
+    monkeypatch.setattr(readings, "PATIENCE_S", PATIENCE_S)
     st.cache_resource.clear()
 
 
@@ -129,7 +134,7 @@ def test_settings_that_kafka_does_not_take_are_explained(monkeypatch):
     def refuses(*_):
         raise KafkavizError("with these settings Kafka ends in X: too large")
 
-    monkeypatch.setattr(lab.what_if, "compare", refuses)
+    monkeypatch.setattr(what_if, "compare", refuses)
     text = html(page(tp="payments-0"))
     assert "This log cannot be written so" in text and "Kafka ends in X: too large" in text and "Who wrote the index" in text
 
@@ -148,7 +153,7 @@ def test_a_workload_that_comes_along_and_ones_own():
     at = page(tune="Workload")
     text = html(at)
     assert "on the workload “Heartbeats”: 86" in text and "the workload’s own batches" in text and "Batch first" in text
-    chosen(at, "Workload", lab.OWN)
+    chosen(at, "Workload", OWN)
     at.text_area[0].set_value(SMALL).run()
     assert "on the workload “Your own”: " in html(fine(at)) and f"Keep 4{T}096" in html(at)
     at.text_area[0].set_value(SMALL.replace('"30s"', '"soon"')).run()
@@ -172,7 +177,7 @@ def test_a_log_that_cannot_be_read_is_named(monkeypatch):
     def fails(*_, **__):
         raise KafkavizError("orders-0/00000000000000000000.log, byte 4: batch length is -1")
 
-    monkeypatch.setattr(lab.tuning_source, "open_source", fails)
+    monkeypatch.setattr(tuning_source, "open_source", fails)
     text = html(page(tp="payments-0"))
     assert "This cannot be tuned" in text and "byte 4: batch length is -1." in text
 
@@ -188,8 +193,8 @@ def test_what_takes_long_is_read_in_the_background(monkeypatch):
         watch("payments-0/last.log", 0.0)
         return right(*given, **more)
 
-    monkeypatch.setattr(lab, "PATIENCE_S", 0.05)
-    monkeypatch.setattr(lab.tuning_source, "open_source", slow)
+    monkeypatch.setattr(readings, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(tuning_source, "open_source", slow)
     at = page(tp="payments-0")
     for _ in range(100):
         if "MiB of .log measured" in html(at.run()) and "B/s, about" in html(at):
@@ -198,18 +203,18 @@ def test_what_takes_long_is_read_in_the_background(monkeypatch):
     assert f"{units.size(first // 2)} of 2.38 MiB of .log measured" in html(at) and "kv-prog" in html(at) and "<h1>Tuning</h1>" in html(at)
     pressed(at, "kv_tuning_cancel")
     go.set()
-    reading = next(iter(lab.readings()._known.values()))
-    assert reading.wait(PATIENCE_S) and isinstance(reading.fault, lab.Stopped) and len(calls) == 1
+    reading = next(iter(readings.readings()._known.values()))
+    assert reading.wait(PATIENCE_S) and isinstance(reading.fault, readings.Stopped) and len(calls) == 1
 
 
 def test_a_cancelled_reading_can_be_begun_anew():
     """The next one of the same key is a new thread."""
-    of = lab.wanted(cache.listed(cache.samples()[0]), "partition", "payments-0", None)
-    readings = lab.Readings()
-    first = readings.of(of)
-    assert first.wait(PATIENCE_S) and readings.of(of) is first and first.source.whole.measured.parts.batches == 2167
-    first.fault = lab.Stopped()
-    assert readings.of(of) is not first
+    of = wanted(cache.listed(cache.samples()[0]), "partition", "payments-0", None)
+    known = readings.Readings()
+    first = known.of(of)
+    assert first.wait(PATIENCE_S) and known.of(of) is first and first.source.whole.measured.parts.batches == 2167
+    first.fault = readings.Stopped()
+    assert known.of(of) is not first
 
 
 def test_what_the_downloads_give():
@@ -217,11 +222,11 @@ def test_what_the_downloads_give():
     labels = [one.proto.label for one in page(tp="payments-0").get("download_button")]
     assert "Report" in labels and "Download all as JSON" in labels
     assert "Report" not in [one.proto.label for one in page(tune="Workload").get("download_button")]
-    html_text = lab.report(cache.listed(cache.samples()[0]))
+    html_text = report(cache.listed(cache.samples()[0]))
     assert html_text.startswith("<!doctype html>") and "index.interval.bytes" in html_text
     source = tuning_source.open_source(open_broker(cache.samples()[0]).partition("payments-0").path)
-    budgets, prices = lab.Budgets(), lab.costs(source, "nvme")
-    found = lab.tuned_object(source, lab.answer("payments", budgets, prices, False, source), budgets, prices)
+    budgets, prices = Budgets(), answers.costs(source, "nvme")
+    found = answers.tuned_object(source, answers.answer("payments", budgets, prices, False, source), budgets, prices)
     assert json.loads(found)["recommendation"]["verdict"] == "keep" and json.loads(found)["current"]["on_disk"]["offset_entries"] == 491
 
 
@@ -231,7 +236,7 @@ def test_writers_count_what_a_sweep_counts(name):
     source = tuning_source.open_source(open_broker(cache.samples()[0]).partition(name).path)
     parts = source.whole.measured.parts
     row = parts.sweep()[parts.at(4096)]
-    first, *others = lab.writers(name, 4096, source.whole.measured.sizes)
+    first, *others = writers(name, 4096, source.whole.measured.sizes)
     assert (first.entries, first.headers_p99) == (row["entries"], row["headers_p99"])
     assert first.headers_mean == pytest.approx(row["headers_mean"]) and first.skipped_bytes_mean == pytest.approx(row["skipped_bytes_mean"])
     means = [one.headers_mean for one in others]
