@@ -27,6 +27,10 @@ HALF = (0.5, 0.5)
 KEY = ("touched", "fault", "end")
 FIRST_N, LAST_N, DEFAULT_N = 6145, 7168, 6901
 WRONG_SHOWN = 8
+PAGE_COLUMNS = ("page", "lookups_plain", "faults_plain", "lookups_warm", "faults_warm")  # of files, here and below
+READERS = ("by_laggards", "tail_plain", "tail_warm", "laggards_plain", "laggards_warm")
+LAYOUT_COLUMNS = ("way", "probes", "most_probes", "pages", "most_pages", "tail_probes_pages", "heap", "note")
+TARGET_COLUMNS = ("target", "which_is", "lookup_gives", "rule", "the_ceiling")
 
 
 def main() -> None:
@@ -152,11 +156,10 @@ def growing(wanted: Settings, clock: np.ndarray | None) -> None:
     st.html(f'<div style="margin-top:10px">{parts.key((one, say(f"page_cache.key_{one}")) for one in KEY)}</div>')
     st.space(12)
     with st.expander(counted("page_cache.pages_table", plain.pages, n=units.group(plain.pages))):
-        names = [say(f"page_cache.{name}") for name in ("page", "lookups_plain", "faults_plain", "lookups_warm", "faults_warm")]
-        table = pd.DataFrame(page_faults.rows(plain, warm), columns=names)
+        table = pd.DataFrame(page_faults.rows(plain, warm), columns=[say(f"page_cache.{name}") for name in PAGE_COLUMNS])
         st.dataframe(table, hide_index=True, height=280, row_height=31, key="kv_pages_table")
         with st.container(horizontal=True):
-            download(say("page_cache.pages_csv"), lambda: table.to_csv(index=False), "pages.csv", "kv_pages_csv")
+            download(say("page_cache.pages_csv"), lambda: table.to_csv(index=False, header=PAGE_COLUMNS), "pages.csv", "kv_pages_csv")
             download(say("page_cache.plain_csv"), lambda: faults_csv(plain), "faults-plain.csv", "kv_faults_plain")
             download(say("page_cache.warm_csv"), lambda: faults_csv(warm), "faults-warm.csv", "kv_faults_warm")
 
@@ -233,13 +236,12 @@ def who_is_protected(wanted: Settings) -> None:
     aside = say("page_cache.protected_below", cold=fault_bars.name(wanted.memory.cold_after_bytes))
     parts.heading(say("page_cache.protected"), aside)
     st.space(8)
-    names = ("by_laggards", "tail_plain", "tail_warm", "laggards_plain", "laggards_warm")
-    heads = [say(f"page_cache.{name}") for name in names]
+    heads = [say(f"page_cache.{name}") for name in READERS]
     cells = [(lab.or_none(one.name), *map(rate, (one.plain_tail, one.warm_tail, one.plain_laggard, one.warm_laggard))) for one in rows]
     mine = next((place for place, share in enumerate(lab.LAGGARDS.values()) if share == wanted.readers.laggard_share), None)
     table(heads, cells, "lrrrr", mine)
     st.html(f'<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">{parts.escape(say("page_cache.protected_why"))}</p>')
-    download(say("page_cache.csv"), lambda: csv_of(heads, cells), "protected.csv", "kv_protected_csv")
+    download(say("page_cache.csv"), lambda: csv_of(READERS, cells), "protected.csv", "kv_protected_csv")
 
 
 def rate(faults: float | None) -> str:
@@ -267,8 +269,7 @@ def what_if(key: str, offsets: np.ndarray | None) -> None:
     with st.expander(say("page_cache.as_table")):
         rows = layout_bars.rows(shown)
         table(heads, rows, "lrrrrrrl", shown.kafkas)
-        names = ("way", "probes", "most_probes", "pages", "most_pages", "tail_probes_pages", "heap", "note")
-        download(say("page_cache.csv"), lambda: csv_of(names, rows), "layouts.csv", "kv_layouts_csv")
+        download(say("page_cache.csv"), lambda: csv_of(LAYOUT_COLUMNS, rows), "layouts.csv", "kv_layouts_csv")
 
 
 # ---- the exercise
@@ -309,7 +310,7 @@ def verdict(checked: Checked, on: str) -> None:
 def targets(checked: Checked, on: str) -> None:
     """Every target of a small index, of a large one some of each kind."""
     shown = checked.cases if len(checked.cases) <= 2 * WRONG_SHOWN else first_of_each(checked)
-    heads = [say(f"page_cache.{name}") for name in ("target", "which_is", "lookup_gives", "rule", "the_ceiling")]
+    heads = [say(f"page_cache.{name}") for name in TARGET_COLUMNS]
     cells = [(units.group(one.target), rules.kind(one.kind), *map(slot, answers(one)), one.is_right) for one in shown]
     key, keys = "page_cache.targets_many", units.group(checked.entries)
     if checked.entries < 10:
@@ -317,7 +318,7 @@ def targets(checked: Checked, on: str) -> None:
     head = say(key, shown=units.group(len(cells)), n=units.group(len(checked.cases)), keys=keys)
     with st.expander(head, expanded=not checked.is_right):
         table([*heads, ""], [(*row, "✓" if right else "✗") for *row, right in cells], "rlrrrl")
-        download(say("page_cache.targets_csv"), lambda: csv_of(heads, rows_of(checked)), "ceiling.csv", "kv_ceiling_csv")
+        download(say("page_cache.targets_csv"), lambda: csv_of(TARGET_COLUMNS, rows_of(checked)), "ceiling.csv", "kv_ceiling_csv")
 
 
 def answers(of: exercise.Case) -> tuple[int, int, int]:

@@ -81,10 +81,12 @@ def rows(shown: TornadoView) -> list[tuple[str, ...]]:
     ]
 
 
+COLUMNS = ("assumption", "low_end", "high_end", "p99_at_low", "p99_at_high", "answer_at_low", "answer_at_high")
+
+
 def columns() -> tuple[str, ...]:
     """The heads of rows."""
-    ends = ("low_end", "high_end", "p99_at_low", "p99_at_high", "answer_at_low", "answer_at_high")
-    return tuple(say(f"curves.{one}") for one in ("assumption", *ends))
+    return tuple(say(f"curves.{one}") for one in COLUMNS)
 
 
 def figure(shown: TornadoView, mode: str) -> go.Figure:

@@ -36,7 +36,7 @@ def step_by_step(above: tuple[Workload, LogConfig] | None) -> None:
     with st.expander(say("rolls.every_step")):
         heads, rows = [say(f"rolls.head_{one}") for one in HEADS], growth_figure.rows(shown)
         table(heads, rows, "rwrrr")
-        download(say("rolls.every_step_csv"), lambda: csv_of(heads, rows), "growth.csv", "kv_growth_csv")
+        download(say("rolls.every_step_csv"), lambda: csv_of(HEADS, rows), "growth.csv", "kv_growth_csv")
 
 
 def story(name: str) -> GrowthView:
