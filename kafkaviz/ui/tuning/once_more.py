@@ -16,7 +16,7 @@ from kafkaviz.figures.listed import sentences
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.ui import parts, state
 from kafkaviz.ui.tables import csv_of, download
-from kafkaviz.ui.tuning.compared import before_after_table, commands
+from kafkaviz.ui.tuning.compared import COMPARED, before_after_table, commands
 from kafkaviz.ui.tuning.settings import considered_config, own_value, setting
 from kafkaviz.ui.tuning.shown import Shown
 from kafkaviz.words import counted, say
