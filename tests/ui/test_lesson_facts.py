@@ -1,0 +1,48 @@
+"""A lesson says the same in each language: the same numbers, settings, fields and issues, step by step."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from kafkaviz import words
+from kafkaviz.ui import lessons
+
+FOLDER = Path(lessons.__file__).parent
+NUMBER = re.compile(r"\d+(?:[ \u202f]\d{3})+|\d+(?:\.\d+)*")  # 1 048 527; 4.3.1
+NAME = re.compile(r"`([^`\n]+)`")  # `segment.index.bytes`
+ISSUE = re.compile(r"KAFKA-\d+|KIP-\d+")
+FENCE = re.compile(r"^```.*$", re.MULTILINE)
+SPELLED = {word: str(number) for number, word in enumerate(words.text_in("en", "common.numbers").split())}
+STEPS = sorted(file.name.removesuffix(".en.md") for file in FOLDER.glob("*.en.md"))
+
+
+def steps(name: str, spoken: str) -> list[str]:
+    """The head of a lesson and each of its steps, without the fences of its blocks."""
+    return re.split(r"^## ", FENCE.sub("", (FOLDER / f"{name}.{spoken}.md").read_text(encoding="utf-8")), flags=re.MULTILINE)
+
+
+def facts(step: str) -> set[str]:
+    """What must be the same in every language."""
+    numbers = {re.sub(r"[ \u202f]", "", one) for one in NUMBER.findall(step)}
+    return numbers | set(NAME.findall(step)) | set(ISSUE.findall(step))
+
+
+def spelled(step: str) -> set[str]:
+    """Numbers that English writes as words."""
+    return {SPELLED[word] for word in re.findall(r"[a-z]+", step.lower()) if word in SPELLED}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_lesson_says_the_same_in_each_language(name):
+    """Step by step; a small number may be a word in English."""
+    english, chinese = steps(name, "en"), steps(name, "zh")
+    assert len(english) == len(chinese) > 2
+    differ = [(facts(one) - facts(other), facts(other) - facts(one) - spelled(one)) for one, other in zip(english, chinese, strict=True)]
+    assert [one for one in differ if one != (set(), set())] == []
+
+
+def test_facts_are_found():
+    """Of both kinds of number, and with the signs of either language around them."""
+    assert facts("`a.b` 是 1 048 527 字节（KAFKA-806，4.0.1）。") == {"a.b", "1048527", "806", "KAFKA-806", "4.0.1"}
+    assert spelled("Twelve bytes, no more") == {"12", "0"}
