@@ -31,7 +31,8 @@ counted_by: record|entry|unwritten|mtime|unknown, offset, state, until_ms, gone_
 pass of retention at now_ms does: log-start, size and time delete the segment; until, behind (an older segment), bytes, unlimited,
 compacted, high-watermark, empty and unknown keep it.
 
---set takes names of topic settings, or the broker's log... names; a value that was typed counts for every topic.
+--set takes names of topic settings, which then count for every topic; or the broker's log... names, which count as in a
+server.properties: for topics that have no value of their own.
 
 Example: kafkaviz check /var/lib/kafka/data --fail-on warning"""
 

@@ -1,8 +1,8 @@
 """Each setting of a topic: its value, and where that value came from.
 
-The strongest first: what a person typed; a ConfigRecord of the topic; one of this broker, then of all brokers; a
-server.properties; Kafka's default for the release. For a topic with a ConfigRecord segment.ms=60000 and log.roll.hours=2 in
-server.properties, segment.ms is 60000; for any other topic 7200000.
+The strongest first: what a person typed by the topic's name; a ConfigRecord of the topic; one of this broker, then of all
+brokers; what a person typed by the broker's name; a server.properties; Kafka's default for the release. For a topic with a
+ConfigRecord segment.ms=60000 and log.roll.hours=2 in server.properties, or typed, segment.ms is 60000; for any other topic 7200000.
 
 Within one of these the broker's names count in Kafka's order: log.roll.ms before log.roll.hours, wherever they stand. A value
 in a weaker one never counts, whatever its name: DynamicBrokerConfig takes all synonyms of a setting away when one is set.
@@ -26,7 +26,7 @@ METADATA_NAMES = {"segment.bytes": "metadata.log.segment.bytes", "segment.ms": "
 
 
 class Origin(StrEnum):
-    """Where a value came from, the strongest first."""
+    """Where a value came from, the strongest first; what was typed by the broker's name is as weak as server.properties."""
 
     TYPED = "typed"
     TOPIC = "topic"
@@ -81,15 +81,16 @@ class Settings:
         one = config_def.TOPIC_SETTINGS[name]
         is_metadata = topic == METADATA_TOPIC
         dynamic = {} if is_metadata else self._dynamic(topic)
-        for given_as in (name, *_names(one, is_metadata)):
-            if given_as in self.typed:
-                return Sourced(name, self._typed(one, given_as), Origin.TYPED, given_as, f"{given_as}, as typed")
+        if name in self.typed:
+            return self._as_typed(one, name)
         for origin, given in dynamic.items():
             given_names = (name,) if origin == Origin.TOPIC else _names(one, is_metadata)
             for given_as in (found for found in given_names if found in given):
                 value = self._read(one, given_as, given[given_as].value)
                 if value is not None:
                     return Sourced(name, value, origin, given_as, f"{given_as}, {_place(given[given_as])}")
+        for given_as in (found for found in _names(one, is_metadata) if found in self.typed):
+            return self._as_typed(one, given_as)
         for given_as in (found for found in _names(one, is_metadata) if found in self.properties):
             value = self._read(one, given_as, self.properties[given_as])
             if value is not None:
@@ -104,9 +105,10 @@ class Settings:
             Origin.CLUSTER: self.image.of_broker(""),
         }
 
-    def _typed(self, one: Setting, given_as: str) -> Value:
+    def _as_typed(self, one: Setting, given_as: str) -> Sourced:
         broker_name = given_as if given_as in dict(one.broker_names) else None
-        return one.parse(self.typed[given_as], self.release, broker_name)
+        value = one.parse(self.typed[given_as], self.release, broker_name)
+        return Sourced(one.name, value, Origin.TYPED, given_as, f"{given_as}, as typed")
 
     def _read(self, one: Setting, given_as: str, text: str) -> Value:
         """What a broker ran with; None for a text that no release takes."""

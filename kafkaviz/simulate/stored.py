@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from kafkaviz.format.names import parse_directory
 from kafkaviz.format.walk import Read
 from kafkaviz.simulate.config import IndexConfig
 
@@ -76,6 +77,12 @@ class StoredLog:
     recovery_point: int = 0
     log_start_offset: int = 0
     stray: str | None = None
+
+    @property
+    def topic(self) -> str:
+        """As its name says; the whole name where that is none of a topic-partition."""
+        named = parse_directory(self.directory)
+        return named.topic if named else self.directory
 
 
 def reader(data: bytes | bytearray | memoryview) -> Read:

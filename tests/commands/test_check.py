@@ -245,3 +245,19 @@ def test_digits_can_be_pasted(damaged, capsys):
         main(["check", str(damaged), *options])
         out = capsys.readouterr().out
         assert re.search("[0-9]{5}", out) and "\u202f" not in out and "u202f" not in out
+
+
+@pytest.mark.parametrize(
+    ("setting", "starts"), [("segment.index.bytes", True), ("log.index.size.max.bytes", False), ("log.index.interval.bytes", False)]
+)
+def test_a_default_of_the_broker_makes_no_room_in_a_topics_index(shared, capsys, setting, starts):
+    """meter-readings has segment.index.bytes=1024 and index.interval.bytes=150 of its own.
+
+    A 4.3.1 broker was started on copies of this directory: with either default in its server.properties it ended on the full time
+    index. Once the topic had another value, given to the node while it ran as a controller alone, it started.
+    """
+    main(["check", str(shared / "data" / "kafka-4.3.1-unstartable.tar.gz"), "--set", f"{setting}=10485760", "--json"])
+    restart = json.loads(capsys.readouterr().out)["restart"]
+    assert restart["starts"] is starts
+    told = [one["way_out"].partition(" segment.index.bytes ")[0] for one in restart["steps"] if one["way_out"]]
+    assert told == ([] if starts else ["give topic meter-readings a larger"])

@@ -89,14 +89,19 @@ def made(**origins) -> Settings:
     }
     given = {key: {name: Given(text, "0.log", 7) for name, text in one.items() if text} for key, one in configs.items()}
     properties = {"log.roll.ms": origins["file"]} if "file" in origins else {}
-    typed = {"log.roll.hours": origins["typed"]} if "typed" in origins else {}
+    typed = {"segment.ms": origins.get("typed"), "log.roll.hours": origins.get("typed_of_the_broker")}
+    typed = {name: text for name, text in typed.items() if text}
     return Settings(NEWEST, Image(configs=given), "1", typed, properties)
 
 
 @pytest.mark.parametrize(
     ("origins", "expected"),
     [
-        ({"typed": "1", "topic": "5", "broker": "2", "cluster": "7", "file": "8"}, (3_600_000, Origin.TYPED)),
+        ({"typed": "1", "typed_of_the_broker": "3", "topic": "5", "broker": "2", "cluster": "7", "file": "8"}, (1, Origin.TYPED)),
+        ({"typed_of_the_broker": "3", "topic": "5", "broker": "2", "cluster": "7", "file": "8"}, (5, Origin.TOPIC)),
+        ({"typed_of_the_broker": "3", "broker": "2", "cluster": "7", "file": "8"}, (7_200_000, Origin.BROKER)),
+        ({"typed_of_the_broker": "3", "cluster": "7", "file": "8"}, (7, Origin.CLUSTER)),
+        ({"typed_of_the_broker": "3", "file": "8"}, (10_800_000, Origin.TYPED)),
         ({"topic": "5", "broker": "2", "cluster": "7", "file": "8"}, (5, Origin.TOPIC)),
         ({"broker": "2", "cluster": "7", "file": "8"}, (7_200_000, Origin.BROKER)),
         ({"cluster": "7", "file": "8"}, (7, Origin.CLUSTER)),

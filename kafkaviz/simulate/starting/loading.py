@@ -229,8 +229,9 @@ class Loading:
             f"segment.index.bytes = {self._log.config.segment_index_bytes} leaves room for {len(entries)} entries in the .{kind} of "
             f"segment {base}; recovery needs another at byte {found.valid_bytes} of its {found.size_bytes}, offset {found.next_offset}"
         )
+        way_out = way_outs.INDEX_FULL.format(topic=self._log.topic)
         place = {"from_position": len(entries) * entry_bytes, "size_bytes": entry_bytes}
-        self._directory.fail(base, "index-full", found.raised, f"{file_stem(base)}.{kind}", way_outs.INDEX_FULL, because, **place)
+        self._directory.fail(base, "index-full", found.raised, f"{file_stem(base)}.{kind}", way_out, because, **place)
 
     def _replay(self, start: int, base: int, transactions: OpenTransactions) -> None:
         """The batches of a segment from an offset on, for the state of the producers."""
@@ -279,7 +280,7 @@ class Loading:
             used, limit = file.size_bytes // entry_bytes * entry_bytes, room * entry_bytes
             if used > limit:
                 raised = Raised(recovery.ILLEGAL_ARGUMENT, f"newPosition > limit: ({used} > {limit})")
-                way_out = way_outs.INDEX_TOO_LARGE.format(file=file.name, limit=limit)
+                way_out = way_outs.INDEX_TOO_LARGE.format(topic=self._log.topic, file=file.name, limit=limit)
                 self._directory.fail(base, "index-too-large", raised, file.name, way_out)
 
     def _settle_epochs(self, before: list[Epoch]) -> None:

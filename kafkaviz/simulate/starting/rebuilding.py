@@ -104,5 +104,6 @@ def _then(log: StoredLog, base: int, raised: Raised, of: Profile) -> str:
         return f"the loader splits it into segments {', '.join(map(str, made))} and loads the log again"
     if raised.class_name == INVALID_OFFSET:
         return _EMPTIED
-    way_out = way_outs.INDEX_FULL if "full" in raised.message else way_outs.EXCEPTION.format(file=f"{log.directory}/{file_stem(base)}.log")
-    return _FAILS.format(way_out)
+    if "full" in raised.message:
+        return _FAILS.format(way_outs.INDEX_FULL.format(topic=log.topic))
+    return _FAILS.format(way_outs.EXCEPTION.format(file=f"{log.directory}/{file_stem(base)}.log"))

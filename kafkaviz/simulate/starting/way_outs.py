@@ -8,13 +8,15 @@ STOPPED = {
     "too-small": "what follows is shorter than the header of a batch",
     "marker": "a transaction marker cannot be read",
 }
-INDEX_FULL = (
-    "give the topic a larger segment.index.bytes (of the broker: log.index.size.max.bytes), or a larger index.interval.bytes, "
-    "and start again; the indexes are built anew then"
+ALTER_TOPIC = (
+    "by kafka-configs.sh, at another broker or from 3.7 on at a controller (--bootstrap-controller); a node that is its own controller is "
+    "started with process.roles=controller for that. A log.index.size.max.bytes of the broker counts only where the topic has no value of "
+    "its own"
 )
+INDEX_FULL = f"give topic {{topic}} a larger segment.index.bytes {ALTER_TOPIC}. Then start again; the indexes are built anew"
 INDEX_TOO_LARGE = (
-    "give the topic a segment.index.bytes that has room for its entries again, and start; this start has cut {file} to {limit} bytes "
-    "and took away the mark of the clean stop, so the next one recovers the segment"
+    f"give topic {{topic}} a segment.index.bytes that has room for its entries again {ALTER_TOPIC}. Then start; this start has cut "
+    "{file} to {limit} bytes and took away the mark of the clean stop, so the next one recovers the segment"
 )
 LEADER_EPOCHS = "restore the file from another replica, or move it away: the epochs of what is recovered are found again"
 PARTITION_METADATA = "write the file anew, the lines version: 0 and topic_id: ID with the id that the cluster knows the topic by"
