@@ -15,7 +15,7 @@ from kafkaviz.words import counted, say
 COLUMNS, MOST_ROWS, MOST_DOTS = 280, 300, 800
 HEIGHT, TICKS = 344, 4
 GAPS_UP_TO = 64  # rows: thinner ones would be all gap
-CROWDED = 1_000_000  # entries: the last tick's words need the room of the one before
+CROWDED = 10_000  # entries: the last tick's words need the room of the one before
 NOTES_FROM = 20  # pages: an image of fewer has no room for words
 PLAIN, WARM = "plain", "warm"
 NOTES = {  # where, as parts of the image, and which words

@@ -1,10 +1,11 @@
-"""Every page in both themes: what axe-core finds serious or critical, and what is cut off at 1280 px.
+"""Every page in both themes and languages: what axe-core finds serious or critical, what is cut off or drawn over, what Tab reaches.
 
-The nine pages in light are plain; their other states, and dark, are the matrix.
+The nine pages in light and English are plain; their other states, dark, Chinese, paper and the way by Tab are the matrix.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -16,58 +17,86 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs
 sync_api = test_browser.sync_api
 pytestmark = test_browser.pytestmark
 
-CLIPPED = (Path(__file__).parent / "clipped.js").read_text(encoding="utf-8")
+CLIPPED, OVERLAPPING, TABBED = (
+    (Path(__file__).parent / f"{name}.js").read_text(encoding="utf-8") for name in ("clipped", "overlapping", "tabbed")
+)
 GRAVE = ("serious", "critical")
 PATIENCE_MS = 120_000
+AFTER_RESIZE_MS, TRIES = 350, 8  # a figure is drawn anew a moment after its window has changed
+MOST_STOPS, MOST_ON_ONE = 200, 24  # Tab goes from cell to cell of Streamlit's table, and on
 DAMAGED, KILLED = "kafka-4.3.1-damaged", "kafka-4.3.1-killed-selection"
+ROOMS = {"1280 px": (1280, "screen"), "1024 px": (1024, "screen"), "at 200 %": (640, "screen"), "on paper": (1304, "print")}
 
 
 @dataclass(frozen=True)
 class State:
-    """A page in a state worth looking at: its address, and what is there once it has come to rest. of: another sample."""
+    """A page in a state worth looking at: its address, and what is there once it has come to rest.
+
+    of: another sample; opens: what is pressed then, and what comes up.
+    """
 
     path: str
     shows: str
     of: str = ""
+    opens: tuple[str, str] | None = None
 
 
+FIGURE, TABLE_ROW = ".js-plotly-plot .main-svg", "tbody tr"
+SEGMENT = "segment?tp=payments-0&segment=7975"
 STATES = {
-    "Broker": State("?", ".js-plotly-plot .main-svg"),
-    "Broker, killed": State("?", ".js-plotly-plot .main-svg", KILLED),
+    "Broker": State("?", FIGURE),
+    "Broker, killed": State("?", FIGURE, KILLED),
     "Broker, nothing there": State("?dir=/nowhere", ".kv-state"),
-    "Segment": State("segment?tp=payments-0&segment=7975&pin=11612", "tr.on"),
-    "Segment, Time index": State("segment?tp=payments-0&segment=7975&tab=Time+index", "tr.on"),
-    "Segment, Bytes": State("segment?tp=payments-0&segment=7975&pin=11612&tab=Bytes", ".hex .h.on"),
+    "Broker, upload": State("?", FIGURE, opens=(".st-key-kv_upload button", "[role=dialog]")),
+    "Broker, keys": State("?", FIGURE, opens=(".st-key-kv_keys button", "[role=dialog] .kv-kb")),
+    "Segment": State(f"{SEGMENT}&pin=11612", "tr.on"),
+    "Segment, Time index": State(f"{SEGMENT}&tab=Time+index", "tr.on"),
+    "Segment, Bytes": State(f"{SEGMENT}&pin=11612&tab=Bytes", ".hex .h.on"),
+    "Segment, Go to": State(SEGMENT, "tr.on", opens=(".st-key-kv_goto button", ".st-key-kv_found a")),
+    "Segment, its picker": State(SEGMENT, "tr.on", opens=(".st-key-kv_pick_tp button:visible", "[role=menuitem]")),
     "Lookup": State("lookup?tp=orders-0&by=timestamp&step=6", ".say"),
+    "Lookup, how to read it": State("lookup?tp=orders-0", ".say", opens=("[data-testid=stPopover] button", "[data-testid=stPopoverBody]")),
+    "Lookup, the record": State("lookup?tp=orders-0&by=offset&target=2247&step=30", ".rec"),
     "Lookup, large": State("lookup?set=full&target=1234567&step=6", ".lane"),
-    "Page cache": State("page_cache", ".js-plotly-plot .main-svg"),
-    "Rolls": State("rolls", ".js-plotly-plot .main-svg"),
-    "Rolls, of a topic-partition": State("rolls?tp=tiny-index-0", ".js-plotly-plot .main-svg"),
+    "Page cache": State("page_cache?", FIGURE),
+    "Rolls": State("rolls?", FIGURE),
+    "Rolls, of a topic-partition": State("rolls?tp=tiny-index-0", FIGURE),
     "Tuning": State("tuning?tp=payments-0", ".kv-verdict"),
-    "Tuning, whole broker": State("tuning?tune=Whole+broker", ".st-key-kv_topics tbody tr"),
+    "Tuning, whole broker": State("tuning?tune=Whole+broker", f".st-key-kv_topics {TABLE_ROW}"),
     "Health": State("health?", ".fi", DAMAGED),
     "Health, nothing found": State("health?tp=orders-0", ".verdict h2"),
-    "Explore": State("explore", ".st-key-kv_answer_rows tbody tr"),
-    "Workshop": State("workshop", "h1"),
-    "Workshop, answered": State("workshop?lesson=last-offset&at=2", "h1"),
+    "Explore": State("explore?", f".st-key-kv_answer_rows {TABLE_ROW}"),
+    "Workshop": State("workshop?", "h1"),
+    "Workshop, answered": State("workshop?lesson=last-offset&at=2&answers=last-offset.2a", "h1"),
+    "Workshop, notes": State("workshop?lesson=three-files&notes=1", "h1"),
+    "Workshop, hand-out": State("workshop?lesson=warm-section&paper=1", "h1"),
+    "Workshop, hand-out with notes": State("workshop?lesson=rolls&paper=1&notes=1", "h1"),
 }
 
 
-PLAIN = [pytest.param((name, "light"), id=f"{name}-light", marks=pytest.mark.matrix if "," in name else ()) for name in STATES]
-SLOW = [pytest.param((name, "dark"), id=f"{name}-dark", marks=pytest.mark.matrix) for name in STATES]
+def looks() -> Iterator:
+    """Each state in each language and theme."""
+    for language, theme, name in product(("en", "zh"), ("light", "dark"), STATES):
+        is_plain = (language, theme) == ("en", "light") and "," not in name
+        yield pytest.param((name, language, theme), id=f"{name}-{language}-{theme}", marks=() if is_plain else pytest.mark.matrix)
 
 
-@pytest.fixture(scope="module", params=[*PLAIN, *SLOW])
+@pytest.fixture(scope="module", params=looks())
 def opened(request, server: str, browser: "sync_api.Browser", samples: dict[str, Path]) -> Iterator["sync_api.Page"]:
     """The page in this state, drawn; opened once for all that is asked of it."""
-    name, theme = request.param
+    name, language, theme = request.param
     state = STATES[name]
     of = f"&dir={samples[state.of]}" if state.of else ""
     with test_browser.watched(browser, theme=theme) as page:
         page.set_default_timeout(PATIENCE_MS)
-        page.goto(f"{server}/{state.path}{of}")
+        page.goto(f"{server}/{state.path}{of}" + ("" if language == "en" else f"&lang={language}"))
         page.locator(state.shows).first.wait_for(state="attached", timeout=test_browser.SPARK_PATIENCE_MS)
         page.locator(SETTLED).wait_for()
+        if state.opens:
+            pressed, comes = state.opens
+            page.locator(pressed).first.click()
+            page.locator(comes).first.wait_for()
+            page.wait_for_timeout(AFTER_RESIZE_MS)  # it fades in
         page.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame)).then(() => null)")
         yield page
 
@@ -89,9 +118,72 @@ def told(violation: dict) -> list[str]:
     return [f"{violation['id']}: {' '.join(node['html'].split())[:200]}" for node in violation["nodes"]]
 
 
-def test_nothing_is_cut_off(opened):
-    """No page scrolls sideways; text ends in an ellipsis only where the whole of it is told on hover."""
-    assert opened.evaluate(CLIPPED) == []
+@pytest.mark.parametrize("room", [room if "px" in room else pytest.param(room, marks=pytest.mark.matrix) for room in ROOMS])
+def test_nothing_is_cut_off_or_drawn_over(opened, room):
+    """No page scrolls sideways; text ends in an ellipsis only where the whole of it is told on hover; none lies over another."""
+    width, medium = ROOMS[room]
+    is_narrow = width < 1280
+    opened.emulate_media(media=medium)
+    opened.set_viewport_size({"width": width, "height": 900})
+    for _ in range(TRIES if is_narrow or medium == "print" else 1):
+        opened.wait_for_timeout(AFTER_RESIZE_MS if opened.viewport_size["width"] != 1280 else 0)
+        found = opened.evaluate(CLIPPED, is_narrow) + opened.evaluate(OVERLAPPING)
+        if not found:
+            break
+    opened.emulate_media(media="screen")
+    opened.set_viewport_size({"width": 1280, "height": 900})
+    assert found == []
+
+
+@pytest.mark.matrix
+def test_tab_reaches_every_control(opened):
+    """Each shows that it has the focus, none keeps it; in a dialog it stays there."""
+    opened.wait_for_timeout(AFTER_RESIZE_MS)
+    opened.evaluate(f"({TABBED})()")
+    stops, stays = [], 0
+    while len(stops) < MOST_STOPS and stays < MOST_ON_ONE:
+        opened.keyboard.press("Tab")
+        stop = opened.evaluate("tabbed.step()")
+        if stop["before"] < 0:
+            stops, stays = [*stops, stop], 0
+        elif stop.get("isLast"):
+            stays += 1
+        else:
+            break
+    assert stays < MOST_ON_ONE and stop["before"] == 0, stop
+    assert [one["name"] for one in stops if not one["isShown"]] == []
+    if not opened.locator("[role=dialog], [role=menu], [data-testid=stPopoverBody]").count():
+        assert opened.evaluate("tabbed.missed()") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "pressed", "comes"),
+    [
+        ("?", "k", "[role=dialog] .st-key-kv_found a"),
+        pytest.param("?", "?", "[role=dialog] .kv-kb", marks=pytest.mark.matrix),
+        pytest.param("?", ".st-key-kv_upload button", "[role=dialog]", marks=pytest.mark.matrix),
+        pytest.param("lookup?", "[data-testid=stPopover] button", "[data-testid=stPopoverBody]", marks=pytest.mark.matrix),
+        pytest.param(SEGMENT, ".st-key-kv_pick_tp button:visible", "[role=menuitem]", marks=pytest.mark.matrix),
+    ],
+)
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.matrix)])
+def test_escape_leads_back(server, browser, path, pressed, comes, theme):
+    """What a key or a button opened shows where the focus is, and Escape gives it back to where it was."""
+    with test_browser.watched(browser, theme=theme) as page:
+        page.goto(f"{server}/{path}")
+        start = page.locator(pressed if len(pressed) > 1 else ".st-key-kv_goto button").first
+        start.wait_for()
+        page.locator(SETTLED).wait_for()
+        start.focus()
+        page.keyboard.press("Enter" if len(pressed) > 1 else pressed)
+        page.locator(comes).first.wait_for()
+        page.evaluate(f"({TABBED})()")
+        if "Popover" not in comes:  # that holds nothing but words
+            page.keyboard.press("ArrowDown" if comes.endswith("menuitem]") else "Tab")
+            assert page.evaluate("tabbed.step()")["isShown"]
+        page.keyboard.press("Escape")
+        page.locator(comes).first.wait_for(state="detached")
+        page.wait_for_function("start => start.matches(':focus')", arg=start.element_handle())
 
 
 @pytest.mark.parametrize(
@@ -108,6 +200,6 @@ def test_what_is_cut_off_is_seen(browser, inside, said):
     """A main that is scrolled sideways, and text that ends early without telling the rest."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.set_content(f"<body style='margin:0'><main data-testid=stMain style='overflow:auto'>{inside}</main>")
-    found = page.evaluate(CLIPPED)
+    found = page.evaluate(CLIPPED, False)
     page.close()
     assert len(found) == bool(said) and all(said in line for line in found)
