@@ -29,6 +29,7 @@ FIRST_N, LAST_N, DEFAULT_N = 6145, 7168, 6901
 WRONG_SHOWN = 8
 PAGE_COLUMNS = ("page", "lookups_plain", "faults_plain", "lookups_warm", "faults_warm")  # of files, here and below
 READERS = ("by_laggards", "tail_plain", "tail_warm", "laggards_plain", "laggards_warm")
+PROBE_COLUMNS = ("search", "probe", "slot", "page")
 LAYOUT_COLUMNS = ("way", "probes", "most_probes", "pages", "most_pages", "tail_probes_pages", "heap", "note")
 TARGET_COLUMNS = ("target", "which_is", "lookup_gives", "rule", "the_ceiling")
 
@@ -185,7 +186,9 @@ def example() -> None:
             parts.figure_head(shown.title, shown.below)
         chart(shown, tail_pages.figure, "kv_example", entries)
     with st.expander(say("page_cache.probes_table")):
-        table([say(f"page_cache.{name}") for name in ("search", "probe", "slot", "page")], tail_pages.rows(shown), "lrrr")
+        rows = tail_pages.rows(shown)
+        table([say(f"page_cache.{name}") for name in PROBE_COLUMNS], rows, "lrrr")
+        download(say("page_cache.csv"), lambda: csv_of(PROBE_COLUMNS, rows), "probes.csv", "kv_probes_csv")
 
 
 def whole_number(key: str, least: int, most: int) -> int:

@@ -66,7 +66,7 @@ def test_a_table_and_a_download_beside_each_figure():
     at = page()
     assert [one.proto.label for one in at.get("download_button")] == [
         "Download pages as CSV", "Download the faults, plain", "Download the faults, warm first", "Download as CSV", "Download as CSV",
-        "Download as CSV", "Download every target as CSV",
+        "Download as CSV", "Download as CSV", "Download every target as CSV",
     ]  # fmt: skip
     table = at.dataframe[0].value
     assert len(table) == 40 and table["Faults, plain"].sum() == 8 and table["Faults, warm first"].sum() == 0

@@ -49,6 +49,12 @@ def test_the_page_as_it_opens():
     assert {one.label: one.value for one in at.select_slider}["segment.bytes"] == "16 MiB"
 
 
+def test_a_download_beside_each_figure():
+    """The limits' curves, every roll, every step of the story."""
+    labels = [one.proto.label for one in page().get("download_button")]
+    assert {"Download as CSV", "Download every roll as CSV", "Download every step as CSV"} <= set(labels)
+
+
 def test_a_slider_changes_the_run_and_is_compared():
     """The run before stands beside the new one; one that is kept stays there."""
     at = moved(page(), "segment.ms", "30 s")

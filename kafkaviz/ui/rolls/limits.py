@@ -9,7 +9,7 @@ from kafkaviz.analyse.limits import Load, safe_index_bytes
 from kafkaviz.figures import limit_curves, roll_words
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.ui import charts, parts
-from kafkaviz.ui.tables import table
+from kafkaviz.ui.tables import csv_of, download, table
 from kafkaviz.words import say
 
 
@@ -21,7 +21,10 @@ def limits(shown: Lanes, load: Load, key: str) -> None:
     with st.expander(say("rolls.curves_table")):
         st.html(f'<p class="kv-sm">{parts.escape(_safe_words(shown.config, load, shown.bytes_per_s))}</p>')
         heads = (say("rolls.at"), say("rolls.first"), *(roll_words.name(cause).capitalize() for cause in view.seconds))
-        table(heads, limit_curves.rows(view), "ll" + "r" * len(view.seconds))
+        rows = limit_curves.rows(view)
+        table(heads, rows, "ll" + "r" * len(view.seconds))
+        columns = ("written_per_s", "first_limit", *(cause.value for cause in view.seconds))
+        download(say("rolls.csv"), lambda: csv_of(columns, rows), "limits.csv", "kv_limits_csv")
 
 
 def _safe_words(config: LogConfig, load: Load, bytes_per_s: float) -> str:
