@@ -11,7 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from kafkaviz import units
 from kafkaviz.analyse import overview as table
 from kafkaviz.analyse.overview import Overview, Row
-from kafkaviz.figures import map_rows
+from kafkaviz.analyse.unused import unused
+from kafkaviz.figures import map_rows, unused_words
 from kafkaviz.figures.map_rows import AT_ONCE, LARGEST, SAYS
 from kafkaviz.ui import cache, choice, faults, partition_table, parts, pick, state, tables, upload, work, wrote
 from kafkaviz.ui.cache import Listed
@@ -63,6 +64,8 @@ def head(here: Listed, known: Overview) -> None:
     parts.title(say("broker.title_unread", **held) if unread else say("broker.title", **held, index=units.size(total.index_bytes)), gap=12)
     chips(here, known)
     parts.metrics(metrics(known), owed=cache.is_awaited(here))
+    if also := unused_words.counted_too(tuple(unused(here.broker.partitions))):
+        st.html(f'<div class="kv-sm kv-fnt">{parts.escape(also)}</div>')
 
 
 def metrics(known: Overview) -> list[tuple[str, str, str]]:

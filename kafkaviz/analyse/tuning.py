@@ -79,6 +79,7 @@ class Measured:
     spread: the standard deviation over it. bytes_per_s: by the largest timestamps; None where they do not tell. followers: the same
     batches on a follower that appends a whole fetch at once, of today's interval and releases that index an append once. held: the
     indexes that are there; None of a workload, whose replay is all there is. one_read_share: of the batches, those of magic 0 and 1.
+    empty_segments: those without a batch, which parts do not count: they cost no lookup anything, but have files and maps.
     """
 
     parts: SweepParts
@@ -93,6 +94,12 @@ class Measured:
     followers: SweepParts | None = None
     held: Held | None = None
     one_read_share: float = 0.0
+    empty_segments: int = 0
+
+    @property
+    def segments(self) -> int:
+        """All of them, the empty ones too."""
+        return self.parts.segments + self.empty_segments
 
     @property
     def log_bytes(self) -> int:
@@ -525,7 +532,7 @@ def footprint_at(measured: Measured, today: Today, interval_bytes: int, max_map_
     is_today = interval_bytes == today.interval_bytes
     parts = measured.today(interval_bytes).parts if is_today else measured.parts.only(interval_bytes)
     rooms = today.rooms or (today.config.segment_index_bytes,) * today.partitions
-    found = footprint(measured.parts.segments, int(parts.index_bytes[0]), rooms, today.leaves_maps)
+    found = footprint(measured.segments, int(parts.index_bytes[0]), rooms, today.leaves_maps)
     return {
         "segments": found.segments, "files": found.files, "maps": found.maps, "stale_maps": found.stale_maps,
         "maps_left": found.maps_left(max_map_count), "index_bytes": found.index_bytes, "preallocated_bytes": found.preallocated_bytes,

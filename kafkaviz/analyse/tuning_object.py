@@ -38,6 +38,7 @@ def as_object(
     if source.kind == BROKER:
         found["topics"] = [_topic(one, answers.get(one.name)) for one in source.cases]
         found["metadata_left_out"] = source.metadata_left_out
+    found["unused_left_out"] = [one.path for one in source.unused]
     found["problems"] = [{"path": str(one.path), "message": one.what} for one in source.problems]
     return plain(found)
 
@@ -64,7 +65,7 @@ def what_if_object(found: WhatIf) -> dict:
 def _of_log(case: Case) -> dict:
     parts = case.measured.parts
     return {
-        "log_bytes": parts.log_bytes, "batches": parts.batches, "segments": parts.segments, "partitions": case.today.partitions,
+        "log_bytes": parts.log_bytes, "batches": parts.batches, "segments": case.measured.segments, "partitions": case.today.partitions,
         "batch_bytes_mean": case.measured.batch_bytes, "batch_bytes_least": parts.least_batch_bytes,
         "single_record_share": case.measured.single_share, "bytes_per_s": case.measured.bytes_per_s,
     }  # fmt: skip

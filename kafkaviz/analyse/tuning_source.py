@@ -21,6 +21,7 @@ from kafkaviz.analyse.infer.version import assumed_version
 from kafkaviz.analyse.restart import Log, stored
 from kafkaviz.analyse.sweep_times import sweep_times
 from kafkaviz.analyse.tuning import SETTING, Measured, Today
+from kafkaviz.analyse.unused import Unused, unused
 from kafkaviz.config_def import Release, Value
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import names
@@ -93,8 +94,8 @@ class Source:
     """Everything that a path or a workload's name stands for. kind: "partition", "topic", "broker", "log" or "workload".
 
     cases: a topic each, by name. metadata_left_out: whether KRaft's own log was there and is no case: its small batches need their index.
-    default: of a broker, the interval of topics that have none of their own; own: other settings of the broker's that its files tell, by
-    the fields of LogConfig.
+    unused: the segments that are not in use, which are in no case either. default: of a broker, the interval of topics that have none
+    of their own; own: other settings of the broker's that its files tell, by the fields of LogConfig.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Source:
     cases: tuple[Case, ...]
     problems: tuple[Problem, ...] = ()
     metadata_left_out: bool = False
+    unused: tuple[Unused, ...] = ()
     default: Sourced | None = None
     own: Mapping[str, int] = field(default_factory=dict)
 
@@ -197,7 +199,8 @@ def _of_partition(path: Path, version: str | None, typed: dict[str, str], read_a
     case = _case(partition.directory, [(partition, segments)], _settings(partition, release, typed), told, read_ahead_bytes, watch)
     if base_offset is not None:
         case = replace(case, logs=None)
-    return Source(path.name, LOG if base_offset is not None else PARTITION, told, because, (case,))
+        return Source(path.name, LOG, told, because, (case,))
+    return Source(path.name, PARTITION, told, because, (case,), unused=_unused([partition], partition.topic))
 
 
 def _of_broker(
@@ -224,7 +227,13 @@ def _of_broker(
         raise CannotOpen(problems[-1].path, problems[-1].what)
     name, kind = (broker.source.name, BROKER) if topic is None else (topic, TOPIC)
     own = {_field(one.name): one.value for one in (settings.find("", name) for name in BROKERS) if one.origin != Origin.DEFAULT}
-    return Source(name, kind, assumed.text, assumed.because, tuple(cases), tuple(problems), has_metadata, default, own)
+    aside = _unused(broker.partitions, topic)
+    return Source(name, kind, assumed.text, assumed.because, tuple(cases), tuple(problems), has_metadata, aside, default, own)
+
+
+def _unused(partitions: Sequence[Partition], topic: str | None) -> tuple[Unused, ...]:
+    """Of a topic's, or of all."""
+    return tuple(unused(one for one in partitions if topic in (None, one.topic)))
 
 
 def _field(name: str) -> str:
@@ -421,6 +430,7 @@ class Gathering:
     per_append: bool = False
     held_bytes: int | None = None
     _found: list[Measured] = field(default_factory=list)
+    _empty: int = 0
 
     def __post_init__(self) -> None:
         self._intervals = np.unique([*sweep.INTERVALS, *self.also])
@@ -435,6 +445,7 @@ class Gathering:
         of the work is done.
         """
         if not len(batches):
+            self._empty += 1
             return
         far(0.1)
         sweeper = sweep.Sweeper(self._intervals, by_base_offset=self.by_base_offset)
@@ -472,10 +483,9 @@ class Gathering:
 
     def measured(self) -> Measured:
         """All segments so far."""
-        if self._found:
-            return joined(self._found)
         none = sweep.none(self._intervals)
-        return Measured(none, _no_reads(self._intervals), none, none)
+        found = joined(self._found) if self._found else Measured(none, _no_reads(self._intervals), none, none)
+        return replace(found, empty_segments=self._empty)
 
 
 def _no_reads(intervals: np.ndarray) -> ColdReads:
@@ -490,6 +500,10 @@ def _bytes_per_s(batches: np.ndarray) -> float | None:
 
 def joined(found: Sequence[Measured]) -> Measured:
     """Several as one: sums of what is exact, the moments of all batch sizes together, and the speed of all logs side by side."""
+    return replace(_with_batches(found), empty_segments=sum(one.empty_segments for one in found))
+
+
+def _with_batches(found: Sequence[Measured]) -> Measured:
     found = [one for one in found if one.parts.batches] or found[:1]  # means of no batch are no number
     if len(found) == 1:
         return found[0]

@@ -1,12 +1,14 @@
 """Reasons of a recommendation in words, the line that changes a setting, and what such a change reaches."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from kafkaviz import units
 from kafkaviz.analyse.cost_model import Range
 from kafkaviz.analyse.limits import OFFSET_INDEX, SIZE, TIME, TIME_INDEX
 from kafkaviz.analyse.tuning import SETTING, At, Gain, Limits, Reason, Recommendation, Verdict, spent
+from kafkaviz.analyse.unused import Unused, marks
 from kafkaviz.config_def import TOPIC_SETTINGS
+from kafkaviz.format.names import METADATA_TOPIC
 
 NEW_SEGMENTS = ("index.interval.bytes", "segment.index.bytes")  # LogSegment takes them when it is made
 AT_ONCE = ("segment.bytes", "segment.ms", "segment.jitter.ms")  # UnifiedLog asks for them at each append
@@ -216,6 +218,13 @@ _WORDS: dict[str, Callable[[Mapping], str]] = {
 
 
 CODES = tuple(_WORDS)
+
+
+def left_out_words(names: Sequence[Unused], metadata_left_out: bool) -> str:
+    """What no number of a source counts: without 3 segments not in use (-delete, .deleted); "" where that is nothing."""
+    number = f"{len(names)} segment{'' if len(names) == 1 else 's'} not in use ({marks(names)})" if names else ""
+    both = [one for one in (number, METADATA_TOPIC if metadata_left_out else "") if one]
+    return " and ".join(f"without {one}" for one in both)
 
 
 def limit_words(one: Limits) -> str:

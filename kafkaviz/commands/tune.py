@@ -46,13 +46,13 @@ p99_us_high, verdict_low, verdict_high}; limits, {binding, and the .log at which
 offset_full_bytes, time_full_bytes; least_index_bytes, safe_index_bytes}; footprint, {segments, files, maps, stale_maps, maps_left,
 index_bytes, preallocated_bytes, apparent_bytes, allocated_bytes, resident_bytes}; tiered, {cached_segments_now, cached_segments_other,
 carried_share_now, carried_share_other} or null; of a broker topics, a list of {topic, verdict, value, because, ...}, and
-metadata_left_out; problems, a list of {path, message}; with --what-if what_if, {today, changed: {segments, rolls, log_bytes,
-offset_entries, time_entries, index_bytes, maps, files}}. A range is {low, typical, high}; prices are mean_us, p99_us, cold_mean_us,
-cold_p99_us, cold_reads_mean, cold_reads_p99, cold_index_reads, index_share, by_target, {base_offset, every_offset, timestamp:
-{headers_mean, headers_p50, headers_p90, headers_p99, headers_max, skipped_bytes_mean}}, cores and price_us, the µs of a mean lookup that 1
-MB of index a GiB of log buys at that interval. Values in reasons: interval, entries, of, is_default, least_batch_bytes, most_bytes,
-missed, from, to, least_us, append_bytes, changing, topics; entries and headers_p99 of the index on disk, with entries_replayed and
-headers_p99_replayed, where it is another than the replay of its interval.
+metadata_left_out; unused_left_out, paths of segments; problems, a list of {path, message}; with --what-if what_if, {today, changed:
+{segments, rolls, log_bytes, offset_entries, time_entries, index_bytes, maps, files}}. A range is {low, typical, high}; prices are mean_us,
+p99_us, cold_mean_us, cold_p99_us, cold_reads_mean, cold_reads_p99, cold_index_reads, index_share, by_target, {base_offset, every_offset,
+timestamp: {headers_mean, headers_p50, headers_p90, headers_p99, headers_max, skipped_bytes_mean}}, cores and price_us, the µs of a mean
+lookup that 1 MB of index a GiB of log buys at that interval. Values in reasons: interval, entries, of, is_default, least_batch_bytes,
+most_bytes, missed, from, to, least_us, append_bytes, changing, topics; entries and headers_p99 of the index on disk, with entries_replayed
+and headers_p99_replayed, where it is another than the replay of its interval.
 
 Example: kafkaviz tune /var/lib/kafka/data/orders-0 --budget p99=25us"""
 
@@ -204,7 +204,9 @@ def _words(
 
     case = source.whole
     parts = case.measured.parts
-    log = f"{parts.batches} batches, {units.size(parts.log_bytes)} of .log in {parts.segments} segments"
+    log = f"{parts.batches} batches, {units.size(parts.log_bytes)} of .log in {case.measured.segments} segments"
+    without = tuning_words.left_out_words(source.unused, source.metadata_left_out)
+    log = f"{log}, {without}" if without else log
     yield f"{source.kind} {source.name}: {log}, as Kafka {source.version} reads it"
     if whole is None:
         yield "there is no batch: nothing can be said of a log that is empty"

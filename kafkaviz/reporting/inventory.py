@@ -7,7 +7,8 @@ import numpy as np
 from kafkaviz import units
 from kafkaviz.analyse import marks
 from kafkaviz.analyse.overview import KINDS, UNKNOWN, Row
-from kafkaviz.figures import broker_map, map_rows
+from kafkaviz.analyse.unused import unused
+from kafkaviz.figures import broker_map, map_rows, unused_words
 from kafkaviz.log.broker import Broker
 from kafkaviz.reporting.html import Drawing, Html, Part, facts, folded, join, mark, mono, note, table, tag
 from kafkaviz.reporting.subject import Subject
@@ -22,7 +23,9 @@ HEADS = (
 def part(subject: Subject) -> Part:
     """The section."""
     drawing = _map(subject)
-    head = _chips(subject), _metrics(subject), _problems(subject), drawing.html if drawing else ""
+    also = unused_words.counted_too(tuple(unused(subject.broker.partitions)))
+    metrics = join((_metrics(subject), note(also))) if also else _metrics(subject)
+    head = _chips(subject), metrics, _problems(subject), drawing.html if drawing else ""
     return Part("inventory", "What is there", join((*head, _partitions(subject), _segments(subject))), (drawing,) if drawing else ())
 
 

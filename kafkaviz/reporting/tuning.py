@@ -6,7 +6,7 @@ from kafkaviz import units
 from kafkaviz.analyse import tuning, tuning_words
 from kafkaviz.analyse.tuning import SETTING, At, Recommendation
 from kafkaviz.analyse.tuning_source import BROKER, Case
-from kafkaviz.figures import before_after, limit_map, tornado, tuning_curve, tuning_verdict
+from kafkaviz.figures import before_after, limit_map, tornado, tuning_curve, tuning_verdict, unused_words
 from kafkaviz.figures.tuning_terms import between, micros
 from kafkaviz.reporting.html import Drawing, Html, Part, folded, join, mark, mono, note, table, tag
 from kafkaviz.reporting.subject import Subject, Tuned
@@ -24,9 +24,10 @@ def part(subject: Subject) -> Part:
     of = subject.tuned
     curves, others = _curves(of), _others(of)
     drawings = (*curves, *others)
+    left = unused_words.left_out(of.source.unused, of.source.metadata_left_out)
     middle = _intervals(of), _topics(of), _compared(of)
     body = (_verdict(of), *(one.html for one in curves), *middle, *(one.html for one in others), _left_out(of))
-    return Part("tuning", HEADING, join(body), drawings)
+    return Part("tuning", HEADING, join((note(left), *body) if left else body), drawings)
 
 
 def verdict_view(of: Tuned) -> tuning_verdict.VerdictView:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import streamlit as st
 
+from kafkaviz.figures import unused_words
 from kafkaviz.ui import cache, parts
 from kafkaviz.ui.cache import Listed
 from kafkaviz.units import MISSING, group, legible
@@ -150,7 +151,9 @@ def tables(info: "CatalogInfo | None") -> str:
 
     shown = "".join(_table(name, TABLES[name], info) for name in TABLES if name != OWN)
     heads = f"<span>{say('explore.tables')}</span><span>{say('explore.of_rows')}</span>"
-    return f'<div class="kv-tables"><div class="kv-lab kv-two">{heads}</div>{shown}</div>'
+    renamed = unused_words.no_rows([one.suffix for one in info.segments if one.suffix] if info else [])
+    note = f'<div class="kv-sm kv-fnt">{parts.escape(renamed)}</div>' if renamed else ""
+    return f'<div class="kv-tables"><div class="kv-lab kv-two">{heads}</div>{shown}{note}</div>'
 
 
 def _table(name: str, schema: pa.Schema, info: "CatalogInfo | None") -> str:

@@ -110,6 +110,7 @@ def test_the_first_question_is_asked_by_itself(made, fake):
     assert "2 rows, 0.4 s" in words(at) and "A record takes 32 B with zstd, 100 B with none" in words(at)
     assert '<td class="kv-mono r kv-tight">12\u202f415</td>' in words(at) and len(at.get("plotly_chart")) == 1
     assert field(page(made))["text"] == QUESTIONS[0].sql
+    assert "1 segment (.cleaned) is in segments alone" in words(at)
 
 
 def test_a_question_is_chosen(made, fake):

@@ -101,6 +101,7 @@ def test_the_whole_broker_topic_by_topic():
     """The densest topic first, each with its own answer; one can be opened; the metadata log is left alone."""
     at = page(tune="Whole broker")
     text = html(at)
+    assert "in 90 segments. Not counted: 3 segments that are not in use (-delete, .deleted), and __cluster_metadata." in text
     assert "What each interval would have cost on the whole broker" in text and "Topic by topic, the densest index first" in text
     assert text.index("<td>tiny-index</td>") < text.index("<td>dense-index</td>") < text.index("<td>heartbeat</td>")
     assert "topics would gain by an interval of their own" in text and "__cluster_metadata is left as it is" in text

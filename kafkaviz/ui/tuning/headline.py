@@ -5,6 +5,8 @@ import time
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.figures import unused_words
+from kafkaviz.figures.listed import sentences
 from kafkaviz.ui import cache, parts
 from kafkaviz.ui.cache import Listed
 from kafkaviz.ui.tuning.scopes import log_bytes
@@ -17,7 +19,8 @@ REPORTED_BYTES = 1 << 30  # of .log, in a report that a page makes
 def headline(shown: Shown) -> None:
     """What is tuned, in figures."""
     with st.container(width="stretch"):
-        parts.title(say("common.page_tuning"), _lead(shown), gap=0)
+        left = unused_words.left_out(shown.source.unused, shown.source.metadata_left_out)
+        parts.title(say("common.page_tuning"), sentences([_lead(shown), left]), gap=0)
     if shown.place.listed and shown.kind != "workload":
         _to_take_along(shown.place.listed)
 
@@ -45,7 +48,7 @@ def _lead(shown: Shown) -> str:
     bytes_words = high if least == most else say("curves.between", low=low, high=high)
     return say(
         "tuning.lead", of=of, batches=counted("common.n_batches", sums.batches, n=units.group(sums.batches)), bytes=bytes_words,
-        log=units.size(sums.log_bytes), segments=counted("common.n_segments", sums.segments, n=units.group(sums.segments)),
+        log=units.size(sums.log_bytes), segments=counted("common.n_segments", measured.segments, n=units.group(measured.segments)),
     )  # fmt: skip
 
 
