@@ -12,7 +12,7 @@ from kafkaviz.analyse import lookups as analysed
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.pipeline.job import Progress
-from kafkaviz.ui import lookups
+from kafkaviz.ui.lookup import on_disk, practice, releases, searched, targets
 from tests.ui.fakes import FakeStarts
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -109,7 +109,7 @@ def test_a_choice_is_a_short_word_in_the_address():
     pick(at, "by", "Offset")
     pick(at, "set", "20 entries")
     assert at.query_params["set"] == "twenty" and not {"search", "by"} & set(at.query_params)
-    assert [lookups.like(one) for one in ("4.0", "4.1.0", "0.10.2", "plain", "warm", "soon")] == [
+    assert [releases.like(one) for one in ("4.0", "4.1.0", "0.10.2", "plain", "warm", "soon")] == [
         "3.9", "4.3.1", "2.0", "2.0", "4.3.1", None,
     ]  # fmt: skip
 
@@ -211,7 +211,7 @@ def test_at_random_and_by_the_slider(clean):
     at.slider(key="kv_slider").set_value(10).run()
     assert next(one for one in at.text_input if one.key == "target").value == "10" and "not above 10" in steps(at)
     next(one for one in at.button if one.key == "kv_random").click().run()
-    drawn = lookups.parsed(next(one for one in at.text_input if one.key == "target").value, "offset")
+    drawn = targets.parsed(next(one for one in at.text_input if one.key == "target").value, "offset")
     assert 0 <= drawn < 6000 and not at.exception
 
 
@@ -264,23 +264,23 @@ def test_a_wrong_place_is_told(clean):
 @pytest.mark.parametrize(("text", "value"), [("2 247", 2247), ("2_247", 2247), (f"2{T}247", 2247), ("-1", -1)])
 def test_targets_as_people_write_them(text, value):
     """Blanks and underscores between digits."""
-    assert lookups.parsed(text, "offset") == value
+    assert targets.parsed(text, "offset") == value
 
 
 def test_what_is_no_target():
     """Neither is a word, nor an offset that is a moment."""
     for text in ("", "soon", "1.5", "2026-09-21"):
         with pytest.raises(ValueError):
-            lookups.parsed(text, "offset")
-    assert lookups.parsed("2026-09-21T14:20:45Z", "timestamp") == 1_790_000_445_000
+            targets.parsed(text, "offset")
+    assert targets.parsed("2026-09-21T14:20:45Z", "timestamp") == 1_790_000_445_000
 
 
 def test_what_is_no_key():
     """Words, and numbers that an index cannot keep."""
-    assert lookups.parsed_keys(" 1, 2;3 ") == [1, 2, 3] and lookups.parsed_keys("") == []
+    assert practice.parsed_keys(" 1, 2;3 ") == [1, 2, 3] and practice.parsed_keys("") == []
     for text in ("a", "2147483648", " ".join("1" for _ in range(5000))):
         with pytest.raises(ValueError):
-            lookups.parsed_keys(text)
+            practice.parsed_keys(text)
 
 
 def test_an_unclean_directory_is_read_as_its_next_start_leaves_it(killed):
@@ -325,7 +325,7 @@ def test_a_wrong_question_is_no_damage(clean, monkeypatch):
     def refused(*asked: object) -> None:
         raise KafkavizError("Kafka has a time index from 0.10.1 on")
 
-    monkeypatch.setattr(lookups, "made", refused)
+    monkeypatch.setattr(searched, "made", refused)
     text = html(page(clean, tp="dense-index-0", by="offset", target="5"))
     assert "This cannot be looked up" in text and "damaged" not in text
 
@@ -359,4 +359,4 @@ def test_in_chinese(clean, query):
 def test_what_is_recovered_is_told_as_on_the_command_line(names):
     """In a sentence of its own."""
     told = analysed.recovered_words(names)
-    assert lookups.recovered_words(names) == ([f"{told[0].upper()}{told[1:]}."] if told else [])
+    assert on_disk.recovered_words(names) == ([f"{told[0].upper()}{told[1:]}."] if told else [])

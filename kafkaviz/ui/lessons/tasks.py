@@ -13,10 +13,10 @@ from kafkaviz.format import offset_index, time_index
 from kafkaviz.search import exercise
 from kafkaviz.simulate.lessons import index_keys
 from kafkaviz.simulate.writing.roll import Cause
-from kafkaviz.ui import lookups
 from kafkaviz.ui.lessons.grammar import Block, NoValue
 from kafkaviz.ui.lessons.kinds import CAUSES, TASK_KEYS
 from kafkaviz.ui.lessons.live import growing, places, rolled
+from kafkaviz.ui.lookup import practice, releases, searched
 
 NUMBERS, CHOICE, RULE = "numbers", "choice", "rule"
 ENTRY_BYTES = {".index": offset_index.ENTRY.itemsize, ".timeindex": time_index.ENTRY.itemsize}
@@ -68,9 +68,9 @@ def numbers(given: str) -> tuple[int, ...]:
 
 def _lookup(block: Block) -> Made:
     by = "timestamp" if block["of"] == "time" else "offset"
-    source = lookups.of_practice(block["set"])
-    warm = lookups.KAFKAS_WARM if block["warm"] is None else block["warm"]
-    return lookups.made(source, by, block["target"], lookups.release(lookups.like(block["search"]), warm, by))
+    source = practice.of_practice(block["set"])
+    warm = releases.KAFKAS_WARM if block["warm"] is None else block["warm"]
+    return searched.made(source, by, block["target"], releases.release(releases.like(block["search"]), warm, by))
 
 
 def _probe(block: Block) -> Task:

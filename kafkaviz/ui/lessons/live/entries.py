@@ -4,18 +4,20 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from kafkaviz import versions
 from kafkaviz.figures.stepper import Made
-from kafkaviz.ui import lookups, state
+from kafkaviz.ui import state
 from kafkaviz.ui.components.entries import entries
 from kafkaviz.ui.lessons.grammar import Block
 from kafkaviz.ui.lessons.live.figure import Live, Onward
+from kafkaviz.ui.lookup import practice, releases, searched
 from kafkaviz.words import say
 
 
 def _made(block: Block) -> Made:
     """A lookup by offset in a practice log."""
-    source = lookups.of_practice(block["set"])
-    return lookups.made(source, "offset", block["target"], lookups.release(lookups.versions.NEWEST, lookups.KAFKAS_WARM, "offset"))
+    source = practice.of_practice(block["set"])
+    return searched.made(source, "offset", block["target"], releases.release(versions.NEWEST, releases.KAFKAS_WARM, "offset"))
 
 
 def _draw(found: Made, block: Block, key: str) -> None:

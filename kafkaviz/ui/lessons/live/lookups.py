@@ -4,28 +4,29 @@ from kafkaviz.figures import lookup_lanes, stepper
 from kafkaviz.figures import why_offset as why_figure
 from kafkaviz.figures.stepper import Made
 from kafkaviz.figures.why_offset import WhyView
-from kafkaviz.ui import lookups, parts, state
+from kafkaviz.ui import parts, state
 from kafkaviz.ui.components import stepper as stepper_door
 from kafkaviz.ui.lessons.grammar import Block, NoValue
 from kafkaviz.ui.lessons.live.figure import Live, Onward, begin_at, framed, told
 from kafkaviz.ui.lessons.live.places import place
-from kafkaviz.ui.lookups import Source
+from kafkaviz.ui.lookup import on_disk, practice, releases, searched
+from kafkaviz.ui.lookup.source import Source
 from kafkaviz.ui.tables import table
 from kafkaviz.words import say
 
 
 def made(block: Block) -> Made:
     """The lookup of a block."""
-    warm = lookups.KAFKAS_WARM if block["warm"] is None else block["warm"]
-    return lookups.made(_source(block), block["by"], block["target"], lookups.release(lookups.like(block["search"]), warm, block["by"]))
+    warm = releases.KAFKAS_WARM if block["warm"] is None else block["warm"]
+    return searched.made(_source(block), block["by"], block["target"], releases.release(releases.like(block["search"]), warm, block["by"]))
 
 
 def _source(block: Block) -> Source:
-    return lookups.of_practice(block["set"]) if block["set"] else lookups.of_place(place(block))
+    return practice.of_practice(block["set"]) if block["set"] else on_disk.of_place(place(block))
 
 
 def _to_lookup(block: Block) -> Onward:
-    asked = {state.BY: block["by"], state.TARGET: str(block["target"]), state.SEARCH: lookups.like(block["search"])}
+    asked = {state.BY: block["by"], state.TARGET: str(block["target"]), state.SEARCH: releases.like(block["search"])}
     if not block["set"]:
         return "Lookup", place(block).address | asked
     warm = {} if block["warm"] is None else {state.WARM: str(block["warm"])}
@@ -49,9 +50,9 @@ def _draw_lanes(found: Made, block: Block, key: str) -> None:
 def _make_why(block: Block) -> WhyView:
     if block["by"] != "timestamp":
         raise NoValue("why tells of a timestamp: by is timestamp")
-    of = lookups.release(lookups.like(block["search"]), lookups.KAFKAS_WARM, block["by"])
+    of = releases.release(releases.like(block["search"]), releases.KAFKAS_WARM, block["by"])
     source = _source(block)
-    return lookups.why(source, lookups.made(source, block["by"], block["target"], of), of)
+    return searched.why(source, searched.made(source, block["by"], block["target"], of), of)
 
 
 def _draw_why(shown: WhyView, block: Block, key: str) -> None:

@@ -1,0 +1,41 @@
+"""What is looked up: an offset or a timestamp, as people write it and as a field shows it."""
+
+import re
+from datetime import UTC, datetime
+
+from kafkaviz import units
+from kafkaviz.format import names
+from kafkaviz.search import by_time
+
+OFFSET, TIMESTAMP = "offset", "timestamp"
+TARGETS = (OFFSET, TIMESTAMP)  # as all choices of this page: short words, as they stand in the address
+
+
+def parsed(text: str, by: str) -> int:
+    """A target as people write it: 2 247, 2_247, and of a timestamp also 2026-11-21 09:29:44.123 in UTC. ValueError for anything else.
+
+    Of a timestamp also earliest, latest and max, which Kafka knows by numbers below 0; those numbers are no times.
+    """
+    if by == TIMESTAMP and text.strip().lower() in by_time.NAMES:
+        return by_time.NAMES[text.strip().lower()]
+    plain = re.sub(r"[\s_,\u202f]", "", text)
+    if re.fullmatch(r"-?\d{1,19}", plain):
+        target = int(plain)
+    elif by == TIMESTAMP:
+        moment = datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
+        target = round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+    else:
+        raise ValueError(text)
+    if not (0 if by == TIMESTAMP else -names.MAX_OFFSET) <= target <= names.MAX_OFFSET:
+        raise ValueError(text)
+    return target
+
+
+def written(target: int, by: str) -> str:
+    """A target as its field shows it."""
+    return named(target) or str(target) if by == TIMESTAMP else units.group(target)
+
+
+def named(timestamp_ms: int | None) -> str:
+    """earliest, latest or max; "" for a time."""
+    return next((name for name, value in by_time.NAMES.items() if value == timestamp_ms), "")
