@@ -12,6 +12,8 @@ ranges. DIR is a broker directory, one partition directory, or an archive; load(
 
 import json
 import logging
+import os
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -38,7 +40,14 @@ LOG = logging.getLogger("kafkaviz")
 
 
 def register(spark: "SparkSession") -> None:
-    """Makes the five formats known to a session, and lets it hand filters to them."""
+    """Makes the five formats known to a session, and lets it hand filters to them.
+
+    Workers of a local session that was told of no Python run this one: Spark's default is the first python3 on PATH, which need not
+    have kafkaviz. On a cluster PYSPARK_PYTHON names theirs.
+    """
+    context = spark.sparkContext
+    if context.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ and not context.getConf().contains("spark.pyspark.python"):
+        context.pythonExec = sys.executable
     spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")  # Spark refuses a source that takes filters without it
     for source in SOURCES:
         spark.dataSource.register(source)

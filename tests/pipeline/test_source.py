@@ -1,9 +1,11 @@
 """The data source: the rows of the plain reader however many tasks there are, and as few bytes as a query needs."""
 
 import os
+import sys
 from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.log.archive import opened
 from kafkaviz.log.broker import open_broker
-from kafkaviz.pipeline.source import RecordsSource, directories
+from kafkaviz.pipeline.source import RecordsSource, directories, register
 from kafkaviz.pipeline.source_schema import FORMATS, BadOption
 from tests.pipeline import whole_logs
 from tests.pipeline.plain_rows import tables
@@ -439,6 +441,26 @@ def test_a_schema_of_ones_own_has_known_columns(big):
     for name, kind in (("offset", StringType()), ("nothing", LongType())):
         with pytest.raises(BadOption, match=f"no column {name} of type"):
             source.reader(StructType().add(name, kind))
+
+
+@pytest.mark.parametrize(
+    ("master", "environ", "conf", "is_this"),
+    [
+        ("local[2]", {}, {}, True),
+        ("local[2]", {"PYSPARK_PYTHON": "python3"}, {}, False),
+        ("local[2]", {}, {"spark.pyspark.python": "python3"}, False),
+        ("spark://there:7077", {}, {}, False),
+    ],
+)
+def test_workers_of_a_local_session_run_this_python(monkeypatch, master, environ, conf, is_this):
+    """The first python3 on PATH, Spark's default, need not have kafkaviz; what somebody said counts, and a cluster has its own."""
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    context = SimpleNamespace(master=master, pythonExec="python3", getConf=lambda: SimpleNamespace(contains=conf.__contains__))
+    known = {"dataSource": SimpleNamespace(register=lambda one: None), "conf": SimpleNamespace(set=lambda name, value: None)}
+    register(SimpleNamespace(sparkContext=context, **known))
+    assert context.pythonExec == (sys.executable if is_this else "python3")
 
 
 def test_a_directory_may_be_named_by_a_uri(big):
