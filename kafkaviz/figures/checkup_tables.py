@@ -132,7 +132,7 @@ def _bases(logs: Sequence[LogRetention]) -> tuple[str, ...]:
     more = [say("health.own_settings", n=units.group(rest))] if rest else []
     if any(log.limits.deletes and log.limits.ms_source.startswith(retention_words.DEFAULT) for log in logs):
         more.append(say("health.may_be_another"))
-    return (*named, *more)
+    return (*named, *more, retention_words.counted_are())
 
 
 def _kept(log: LogRetention, one: Kept) -> Row:

@@ -81,6 +81,11 @@ def headline(logs: Sequence[LogRetention]) -> str:
     return counted("retention.some_wait", behind, n=group(behind), told=told) if behind else told
 
 
+def counted_are() -> str:
+    """Which segments the headline is of."""
+    return say("retention.counted")
+
+
 def basis(log: LogRetention) -> str:
     """The settings a log is kept by, and where they come from."""
     limits = log.limits

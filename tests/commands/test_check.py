@@ -261,3 +261,18 @@ def test_a_default_of_the_broker_makes_no_room_in_a_topics_index(shared, capsys,
     assert restart["starts"] is starts
     told = [one["way_out"].partition(" segment.index.bytes ")[0] for one in restart["steps"] if one["way_out"]]
     assert told == ([] if starts else ["give topic meter-readings a larger"])
+
+
+@pytest.mark.parametrize(("name", "says"), [("clean", "72 of 90 segments"), ("damaged", "13 of 30 segments")])
+def test_retention_is_told_of_the_same_segments_as_on_the_page(name, says, request, capsys):
+    """Compacted logs are of them, as they are in the table of the page, and what is counted is said."""
+    from kafkaviz.analyse.health import check
+    from kafkaviz.figures import checkup_tables
+    from kafkaviz.log.broker import open_broker
+
+    directory = request.getfixturevalue(name)
+    shown = checkup_tables.kept(check(open_broker(directory)).retention)
+    main(["check", str(directory)])
+    out = " ".join(capsys.readouterr().out.split())
+    assert f"would delete {says}" in shown.title and shown.title in out
+    assert shown.notes[-1].startswith("Counted are the segments in use") and shown.notes[-1] in out

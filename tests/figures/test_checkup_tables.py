@@ -63,7 +63,8 @@ def test_what_keeps_each_segment():
         ("", "b-1 0", "offset 9"),
     ]  # fmt: skip
     assert shown.rows[1].cells[3] == "Until 1970-02-27 00:00:00, 39 d longer than by itself: it waits for segment 10"
-    assert shown.notes[0].startswith("1 log: retention.ms 7 d (default") and "--set log.retention.ms=-1" in shown.notes[-1]
+    assert shown.notes[0].startswith("1 log: retention.ms 7 d (default") and "--set log.retention.ms=-1" in shown.notes[-2]
+    assert shown.notes[-1] == "Counted are the segments in use of every topic; __cluster_metadata has rules of its own."
     assert shown.rows[1].link == {"tp": "a-0", "segment": "20"}
 
 
