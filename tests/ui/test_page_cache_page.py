@@ -12,8 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz.figures import layout_bars
 from kafkaviz.search import exercise, layouts
-from kafkaviz.ui import page_caches as lab
+from kafkaviz.search.pages import Growth, Memory, Readers
 from kafkaviz.ui import rules
+from kafkaviz.ui.page_cache import indexes, replays
 from kafkaviz.words import say
 from tests.ui import driven
 
@@ -133,7 +134,7 @@ def test_an_index_that_cannot_be_read(monkeypatch):
     def refusing(key, _segment):
         raise CannotOpen(Path("dense-index-0"), "may not be read", kind="permission")
 
-    monkeypatch.setattr(lab, "read", refusing)
+    monkeypatch.setattr(indexes, "read", refusing)
     text = html(page(index="dense-index-0"))
     assert "The index of dense-index-0 cannot be read" in text and "40 pages" in text
 
@@ -161,8 +162,8 @@ def test_the_two_popular_answers_are_shown_where_they_fail():
 
 def test_the_faults_as_csv():
     """One a line, digits plain."""
-    wanted = lab.Settings(lab.Growth(20_480), lab.Memory(), lab.Readers(), 8192)
-    plain, _ = lab.images(wanted)
+    wanted = replays.Settings(Growth(20_480), Memory(), Readers(), 8192)
+    plain, _ = replays.images(wanted)
     rows = list(csv.reader(io.StringIO("\n".join(f"{one['entries']},{one['page']}" for one in plain.first_faults))))
     assert len(rows) == 8 and rows[0][1] == "13"
 

@@ -6,18 +6,18 @@ from kafkaviz.figures.tail_pages import TailPagesView
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET
 from kafkaviz.search.layouts import A_PAGE
 from kafkaviz.search.pages import Growth, Memory, Readers
-from kafkaviz.ui import page_caches
 from kafkaviz.ui.lessons.grammar import Block
 from kafkaviz.ui.lessons.live.figure import Live, Onward, framed
+from kafkaviz.ui.page_cache import options, replays
 
 PAGE_BYTES, WARM_BYTES = 4096, 8192
 
 
 def _growing(block: Block) -> PageFaultsView:
     growth = Growth(block["pages"] * A_PAGE, block["gap"], ENTRY_BYTES[OFFSET])
-    memory = Memory(PAGE_BYTES, block["cold"] * page_caches.MB, 0)
-    readers = Readers(0.0, *page_caches.LAG["anywhere"], 1, page_caches.DEFAULT_SEED)
-    plain, warm = page_caches.images(page_caches.Settings(growth, memory, readers, WARM_BYTES))
+    memory = Memory(PAGE_BYTES, block["cold"] * options.MB, 0)
+    readers = Readers(0.0, *options.LAG["anywhere"], 1, options.DEFAULT_SEED)
+    plain, warm = replays.images(replays.Settings(growth, memory, readers, WARM_BYTES))
     return page_faults.view(plain if block["search"] == "plain" else warm, block["search"], WARM_BYTES)
 
 
