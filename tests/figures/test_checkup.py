@@ -39,7 +39,7 @@ def nothing(file: str, position: int, length: int) -> bytes:
         (Restart(True, True, (Step("a-0", 5, "delete", "orphan-index", "no .log", "a-0/5.index", size_bytes=8),)), [], "warning",
          "This broker will start, and delete one file", "It was stopped cleanly, so contents are not checked at the start."),
         (Restart(False, False, (*AGAIN, FULL)), [], "error", "This broker will not start: the offset index of a-0 cannot be rebuilt",
-         "The index is full. Kafka says: E: full (size = 84). With it ends the broker, also for its one other log."),
+         "The index is full. Kafka says: E: full (size = 84). The whole broker stops with it: its one other log is not served either."),
     ],
 )  # fmt: skip
 def test_the_verdict_says_what_the_start_will_do(restart, findings, kind, title, text):

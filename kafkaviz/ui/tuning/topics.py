@@ -8,12 +8,15 @@ from kafkaviz import units
 from kafkaviz.analyse import tuning
 from kafkaviz.analyse.tuning import Recommendation
 from kafkaviz.analyse.tuning_source import Case
+from kafkaviz.figures import fault_words
+from kafkaviz.figures.finding_words import ended
+from kafkaviz.figures.listed import clauses
 from kafkaviz.figures.tuning_terms import micros
 from kafkaviz.ui import parts
 from kafkaviz.ui.pick import Place
 from kafkaviz.ui.tables import csv_of, download
 from kafkaviz.ui.tuning.shown import Shown, go_to
-from kafkaviz.words import say
+from kafkaviz.words import counted, say
 
 MOST_TOPICS = 400
 TOPIC_HEADS = ("topic", "log", "batch_mean", "interval", "index_share", "headers_mean", "p99_warm", "answer")
@@ -91,6 +94,6 @@ def left_out(shown: Shown) -> None:
     """What could not be read."""
     problems = shown.source.problems
     if problems:
-        why = "; ".join(f"{one.path.name}: {one.what}" for one in problems[:3])
-        with parts.state("left_out", "warning", say("tuning.left_out", n=len(problems)), f"{why}."):
+        why = clauses(say("faults.of_path", path=one.path.name, what=fault_words.what(one.what)) for one in problems[:3])
+        with parts.state("left_out", "warning", counted("tuning.left_out", len(problems), n=len(problems)), ended(why)):
             pass
