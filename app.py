@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import reduce
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -13,6 +12,7 @@ from kafkaviz.analyse import overview as table
 from kafkaviz.analyse.overview import Overview, Row
 from kafkaviz.analyse.unused import unused
 from kafkaviz.figures import map_rows, unused_words
+from kafkaviz.figures.listed import beside
 from kafkaviz.figures.map_rows import AT_ONCE, LARGEST, SAYS
 from kafkaviz.ui import cache, choice, faults, partition_table, parts, pick, state, tables, upload, work, wrote
 from kafkaviz.ui.cache import Listed
@@ -65,7 +65,7 @@ def head(here: Listed, known: Overview) -> None:
     chips(here, known)
     parts.metrics(metrics(known), owed=cache.is_awaited(here))
     if also := unused_words.counted_too(tuple(unused(here.broker.partitions))):
-        st.html(f'<div class="kv-sm kv-fnt">{parts.escape(also)}</div>')
+        st.html(f'<div class="kv-sm kv-fnt" style="margin-top:8px">{parts.escape(also)}</div>')
 
 
 def metrics(known: Overview) -> list[tuple[str, str, str]]:
@@ -90,7 +90,7 @@ def _kinds(known: Overview) -> str:
     """How many segments of each kind but closed, the kinds that are there."""
     counts = {kind: known.count(kind) for kind in ("active", "deleted", *SOMETIMES)}
     told = [say(f"broker.kinds_{kind}", n=units.group(count)) for kind, count in counts.items() if count or kind == "active"]
-    return reduce(lambda first, following: say("common.comma", first=first, next=following), told)
+    return beside(told)
 
 
 def chips(here: Listed, known: Overview) -> None:
@@ -162,7 +162,7 @@ def segment_map(place: Place, here: Listed, known: Overview) -> None:
             on_select="rerun",
             selection_mode="points",
             config={"displayModeBar": False},
-            alt=say("broker.map_alt", title=drawn.view.title, count=len(drawn.view.rows)),
+            alt=drawn.view.alt,
         )
     if event.selection.points:
         directory, base_offset = event.selection.points[0]["customdata"]

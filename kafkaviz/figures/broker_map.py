@@ -16,7 +16,8 @@ from kafkaviz.analyse.overview import KINDS, UNKNOWN, Overview, Row, torn
 from kafkaviz.analyse.tail import READ_BYTES, Tail
 from kafkaviz.figures import map_marks, map_rows, theme
 from kafkaviz.figures.density_strip import CELLS, strip
-from kafkaviz.figures.listed import number
+from kafkaviz.figures.finding_words import ended
+from kafkaviz.figures.listed import clauses, number, sentences
 from kafkaviz.figures.map_marks import MARK_PX, RowMark
 from kafkaviz.figures.map_rows import LARGEST, ORDERS
 from kafkaviz.words import counted, say
@@ -80,6 +81,13 @@ class BrokerMapView:
     bars: tuple[Bar, ...]
     axis_bytes: float  # what the axis stands for: the longest row, and room for words
     strip: np.ndarray  # a row each, density_strip.CELLS wide: 0 to 1, NaN where there is no entry
+
+    @property
+    def alt(self) -> str:
+        """The map in words, for who does not see it: its title, how many rows, and what is marked."""
+        shown = say("broker.map_alt", title=self.title, count=len(self.rows))
+        marks = [say("broker.mark_of", name=row.name, words=row.mark.words) for row in self.rows if row.mark]
+        return sentences((shown, ended(clauses(marks))))
 
     @property
     def longest_bytes(self) -> int:
@@ -316,11 +324,16 @@ def _density(shown: BrokerMapView, ink: Mapping[str, str]) -> go.Heatmap:
 def _marks(shown: BrokerMapView, ink: Mapping[str, str]) -> list[go.Scatter]:
     """What was found: a sign behind a row, whose words are among the notes, and in a row of several segments a pin above each of them."""
     several = Counter(bar.row for bar in shown.bars)
-    pinned = [bar for bar in shown.bars if bar.severity and several[bar.row] > 1]
+    pinned = [bar for bar in shown.bars if bar.severity and several[bar.row] > 1 and not _ends_torn(shown.rows[bar.row], bar)]
     pins = [(bar.start_byte + bar.size_bytes / 2, bar.row + PIN_AT_PX / ROW_PX, bar.severity) for bar in pinned]
     at_px = shown.axis_bytes * MARK_AT_PX / PLOT_PX
     signs = [(row.log_bytes + at_px, _middle(number), row.directory, row.mark) for number, row in enumerate(shown.rows) if row.mark]
     return [*map_marks.pins(pins, ink), *map_marks.traces(signs, ink)]
+
+
+def _ends_torn(row: MapRow, bar: Bar) -> bool:
+    """Whether the bar has a patch at its end, which says all that a pin would."""
+    return bar.start_byte + bar.size_bytes in row.torn_ends
 
 
 def _torn(shown: BrokerMapView, axis_bytes: float, ink: Mapping[str, str]) -> list[go.Bar]:

@@ -245,6 +245,9 @@ def test_a_row_is_marked_with_the_worst_that_was_found(known):
     ]
     assert (logs.severity, logs.words, logs.base_offset) == ("warning", "records from the future", 9)
     assert marks["old-0 (deleted)"] is None
+    drawn = "Segments of 4 topic-partitions, to scale."
+    assert view.alt.endswith(f"{drawn} orders-0: .timeindex missing, 1 other; logs-0: records from the future.")
+    assert broker_map.view(known).alt.endswith(drawn)
 
 
 def test_a_torn_end_is_worse_than_all(known):
@@ -252,6 +255,13 @@ def test_a_torn_end_is_worse_than_all(known):
     tails = {("orders-0", 30): "45 bytes that do not belong"}
     row = broker_map.view(torn(known, "orders-0", 45), tails=tails, marks={"orders-0": (FUTURE,)}).rows[0]
     assert (row.mark.severity, row.mark.words, row.mark.base_offset) == ("error", "45 bytes that do not belong", 0)
+
+
+def test_a_torn_end_needs_no_pin(known):
+    """Its patch says where; the segment before it has its own."""
+    tails, marks = {("orders-0", 30): "45 bytes that do not belong"}, {"orders-0": (MISSING, FUTURE)}
+    view = broker_map.view(torn(known, "orders-0", 45), tails=tails, marks=marks)
+    assert list(next(trace for trace in broker_map.figure(view, "dark").data if trace.name == "pins").x) == [800]
 
 
 def test_a_segment_says_what_was_found_about_it(known):

@@ -355,6 +355,13 @@ def test_in_chinese(clean, query):
     assert "查找" in text and [found for told in (text, *charts, *labels) for found in ENGLISH.findall(told)] == []
 
 
+def test_a_download_beside_each_table(clean):
+    """The steps and the object of the lookup, how many targets take as many probes, and of a timestamp the segments it met."""
+    asked = {"by": "offset", "target": "500"}, {"by": "timestamp", "target": "1790003000000"}
+    offset, time = ({one.key for one in page(clean, tp="sensors-late-0", **query).get("download_button")} for query in asked)
+    assert offset == {"kv_spread_csv", "kv_steps_csv", "kv_lookup_json"} and time - offset == {"kv_why_csv"}
+
+
 @pytest.mark.parametrize("names", [(), ("1.log",), ("1.log", "1.index", "1.timeindex"), ("1.log", "1.index", "2.log")])
 def test_what_is_recovered_is_told_as_on_the_command_line(names):
     """In a sentence of its own."""

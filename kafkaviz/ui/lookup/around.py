@@ -21,6 +21,7 @@ from kafkaviz.words import counted, say
 
 WIDTHS = (0.555, 0.445)
 COUNTS = ("probes", "pages", "headers")
+WHY_COLUMNS = ("segment", "offsets", "newest", "largest", "fate")
 
 
 def onward(place: Place, found: Made) -> None:
@@ -56,7 +57,9 @@ def _spread(source: Source, found: Made, by: str, of: SearchProfile, key: str) -
     shown = probe_histogram.view(mine, other, what, searched.count_of(found, what), "millisecond" if by == TIMESTAMP else "offset")
     charts.titled((key, what), probe_histogram.figure, shown, "kv_spread")
     with st.expander(say("lookup.as_table")):
-        table((_counts_words(what), say("lookup.share"), say("lookup.other")), probe_histogram.rows(shown), "rrr")
+        rows = probe_histogram.rows(shown)
+        table((_counts_words(what), say("lookup.share"), say("lookup.other")), rows, "rrr")
+        download(say("lookup.csv"), lambda: csv_of((what, "share", "other_search"), rows), f"{what}.csv", "kv_spread_csv")
 
 
 def _counts_words(what: str) -> str:
@@ -74,7 +77,8 @@ def why(source: Source, found: Made, of: SearchProfile, key: str) -> None:
         charts.titled(key, why_figure.figure, shown, "kv_why")
         st.html("".join(f"<p>{parts.escape(note)}</p>" for note in shown.notes or [say("lookup.why_same")]))
     st.space(8)
-    table([say(f"lookup.why_{name}") for name in ("segment", "offsets", "newest", "largest", "fate")], shown.rows, "lllll")
+    table([say(f"lookup.why_{name}") for name in WHY_COLUMNS], shown.rows, "lllll")
+    download(say("lookup.csv"), lambda: csv_of(WHY_COLUMNS, shown.rows), "why.csv", "kv_why_csv")
 
 
 def every_step(shown: stepper.StepperView, found: Made) -> None:
