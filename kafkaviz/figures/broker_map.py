@@ -42,7 +42,6 @@ NAME_CHARACTERS = 26
 TORN_SHARE = 0.0115  # of the axis: a torn end is drawn this wide, or nobody would see it
 
 
-
 @dataclass(frozen=True)
 class Bar:
     """One segment, or all of a row that has too many; start_byte counts from the row's first byte."""

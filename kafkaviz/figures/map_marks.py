@@ -108,21 +108,16 @@ def _insides(severity: str, rows: Sequence[tuple[float, float, str, RowMark]], i
 def pins(places: Iterable[tuple[float, float, str]], ink: Mapping[str, str]) -> list[go.Scatter]:
     """A small triangle above each segment that something is wrong with, in a row of several: x, y and the severity of each."""
     places = list(places)
-    if not places:
-        return []
-    return [
-        go.Scatter(
-            x=[x for x, *_ in places],
-            y=[y for _, y, _ in places],
-            name="pins",
-            mode="markers",
-            marker={
-                "symbol": "triangle-down",
-                "size": PIN_PX,
-                "color": [ink[INKS[severity]] for *_, severity in places],
-                "line": {"width": 0},
-            },
-            hoverinfo="skip",
-            cliponaxis=False,
-        )
-    ]
+    return [_pins(severity, own, ink) for severity in (ERROR, WARNING) if (own := [one for one in places if one[2] == severity])]
+
+
+def _pins(severity: str, places: Sequence[tuple[float, float, str]], ink: Mapping[str, str]) -> go.Scatter:
+    return go.Scatter(
+        x=[x for x, *_ in places],
+        y=[y for _, y, _ in places],
+        name=f"{severity} pins",
+        mode="markers",
+        marker={"symbol": "triangle-down", "size": PIN_PX, "color": ink[INKS[severity]], "line": {"width": 0}},
+        hoverinfo="skip",
+        cliponaxis=False,
+    )

@@ -261,7 +261,7 @@ def test_a_torn_end_needs_no_pin(known):
     """Its patch says where; the segment before it has its own."""
     tails, marks = {("orders-0", 30): "45 bytes that do not belong"}, {"orders-0": (MISSING, FUTURE)}
     view = broker_map.view(torn(known, "orders-0", 45), tails=tails, marks=marks)
-    assert list(next(trace for trace in broker_map.figure(view, "dark").data if trace.name == "pins").x) == [800]
+    assert [list(trace.x) for trace in broker_map.figure(view, "dark").data if "pins" in trace.name] == [[800]]
 
 
 def test_a_segment_says_what_was_found_about_it(known):
@@ -273,7 +273,7 @@ def test_a_segment_says_what_was_found_about_it(known):
         ("__consumer_offsets-3", 0): ("warning", "warning: Records are from the future"),
     }
     traces = {trace.name: trace for trace in broker_map.figure(view, "light").data}
-    assert list(traces["pins"].x) == [2000] and traces["pins"].marker.color == (theme.colours("light")["torn"],)
+    assert list(traces["error pins"].x) == [2000] and traces["error pins"].marker.color == theme.colours("light")["torn"]
     signs = {name: (list(traces[name].customdata), traces[name].marker.symbol) for name in ("error marks", "warning marks")}
     assert signs == {
         "error marks": ([["orders-0", "30"]], "octagon"),
@@ -286,7 +286,7 @@ def test_a_row_drawn_as_one_bar_has_its_sign_alone(known, monkeypatch):
     monkeypatch.setattr(broker_map, "BARS_A_ROW", 1)
     view = broker_map.view(known, marks={"orders-0": (FUTURE._replace(base_offsets=(0, 30)),)})
     assert view.rows[0].mark.hover.endswith("warning: Records are from the future, 2 segments")
-    assert "pins" not in {trace.name for trace in broker_map.figure(view, "light").data}
+    assert not any("pins" in trace.name for trace in broker_map.figure(view, "light").data)
 
 
 def test_what_names_no_segment_that_is_there_opens_the_last(known):
