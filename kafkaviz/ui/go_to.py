@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kafkaviz.ui.frame import Page
 
 MOST = 6  # of a kind
-PATH_CHARACTERS, BESIDE_CHARACTERS = 56, 30  # of a directory: as an entry, and beside one
+PATH_CHARACTERS, BESIDE_CHARACTERS = 52, 30  # of a directory: as an entry, and beside one
 BROKER_PAGE, SEGMENT_PAGE = "Broker", "Segment"
 OF_PARTITION = {"Lookup": "go_to.lookup", "Rolls": "go_to.rolls", "Tuning": "go_to.tune"}  # pages of a topic-partition
 

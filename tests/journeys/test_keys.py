@@ -1,0 +1,76 @@
+"""What the list of keys says that each does, on a page where nothing was pressed before; those of the Workshop are in its own tests."""
+
+import pytest
+
+from tests import test_browser
+from tests.journeys.walk import SETTLED
+
+pytestmark = [*test_browser.pytestmark, pytest.mark.matrix]
+SEGMENT = "segment?tp=payments-0&segment=7975&pin=11612"
+
+
+@pytest.fixture
+def page(browser):
+    """A page of 1280 px; the test fails if its console shows an error."""
+    with test_browser.watched(browser) as opened:
+        yield opened
+
+
+def begins(page, address: str, shows: str) -> None:
+    """Until the page has come to rest."""
+    page.goto(address)
+    page.locator(shows).first.wait_for()
+    page.locator(SETTLED).wait_for()
+
+
+def test_the_list_of_keys_opens_by_its_own(server, page):
+    """And has every key of it as a key cap."""
+    begins(page, f"{server}/{SEGMENT}", "tr.on")
+    page.keyboard.press("?")
+    caps = page.locator("[role=dialog] .kv-kb kbd")
+    caps.first.wait_for()
+    assert {"K", "?", "Esc", "[", "]", "←", "→", "+", "−", "Home", "End", "Space", "N", "B", "1"} <= set(caps.all_inner_texts())
+
+
+def test_the_keys_of_a_segment(server, page):
+    """Brackets change the segment, arrows the batch, plus and minus the window."""
+    begins(page, f"{server}/{SEGMENT}", ".dt svg")
+    for key, address in (("ArrowRight", "pin=11626"), ("ArrowLeft", "pin=11612"), ("+", "window=")):
+        page.keyboard.press(key)
+        comes(page, address)
+    near = page.url
+    page.keyboard.press("-")
+    page.wait_for_function("near => location.href !== near", arg=near)
+    assert bytes_shown(page.url) > bytes_shown(near)
+    for key, address in (("[", "segment=0"), ("]", "segment=7975")):
+        page.keyboard.press(key)
+        comes(page, address)
+
+
+def comes(page, address: str) -> None:
+    """Until the address has this part, and the page has come to rest."""
+    page.wait_for_function("part => location.search.includes(part)", arg=address)
+    page.locator(SETTLED).wait_for()
+
+
+def bytes_shown(url: str) -> int:
+    """How wide a window of the .log the ruler shows; all of it where none is said."""
+    first, _, last = url.partition("window=")[2].partition("&")[0].partition("-")
+    return int(last) - int(first) if last else 10**9
+
+
+def test_the_keys_of_the_stepper(server, page):
+    """Arrows, Home and End go through the steps; Space plays, and pauses."""
+    begins(page, f"{server}/lookup?tp=orders-0&by=offset&target=2247&step=3", ".say")
+    count = page.locator(".count")
+    for key, step in (("ArrowRight", 4), ("ArrowLeft", 3), ("Home", 1)):
+        page.keyboard.press(key)
+        page.wait_for_function(f"new URL(location).searchParams.get('step') == {step}")
+    page.keyboard.press("Space")
+    page.wait_for_function("new URL(location).searchParams.get('step') > 1")
+    page.keyboard.press("Space")
+    stays = count.inner_text()
+    page.wait_for_timeout(1500)  # longer than a step takes
+    assert count.inner_text() == stays
+    page.keyboard.press("End")
+    page.locator(".dd button").last.and_(page.locator("[aria-current=step]")).wait_for()
