@@ -57,6 +57,10 @@ def many(key: str, number: int) -> str:
     return counted(key, number, n=group(number))
 
 
+def _partitions(rows: Sequence[Row]) -> int:
+    return len({partition(row) for row in rows})
+
+
 def _due(rows: Sequence[Row]) -> int:
     return sum(row["log_bytes"] for row in rows if row["state"] in DUE)
 
@@ -66,24 +70,27 @@ QUESTIONS = (
         "half-full",
         """
         WITH closed AS (
-          SELECT topic, partition, roll_reason,
-                 log_bytes / max(log_bytes) OVER () AS fullness
+          SELECT topic, partition, roll_reason, log_bytes,
+                 segment_bytes, log_bytes / segment_bytes AS fullness
           FROM segments
           WHERE state = 'closed'
         )
-        SELECT topic, partition,
+        SELECT topic, partition, roll_reason,
                count(*)                AS closed,
-               round(avg(fullness), 4) AS fill,
-               max(roll_reason)        AS roll_reason
+               round(avg(fullness), 6) AS fill,
+               round(avg(log_bytes))   AS log_bytes,
+               max(segment_bytes)      AS segment_bytes
         FROM closed
-        GROUP BY topic, partition
-        HAVING fill < 0.5
-        ORDER BY fill
+        WHERE fullness < 0.5
+        GROUP BY topic, partition, roll_reason
+        ORDER BY fill, log_bytes
         """,
         "fill",
-        lambda rows: counted("questions.half-full_title", len(rows), partitions=many("common.n_topic_partitions", len(rows)),
-                             first=partition(rows[0]), share=share(rows[0]["fill"], 1)),
-        lambda row: say("questions.half-full_tail", share=share(row["fill"], 1), segments=many("common.n_segments", row["closed"]),
+        lambda rows: counted("questions.half-full_title", _partitions(rows), first=partition(rows[0]),
+                             partitions=many("common.n_topic_partitions", _partitions(rows)),
+                             share=share(rows[0]["log_bytes"], rows[0]["segment_bytes"])),
+        lambda row: say("questions.half-full_tail", size=size(row["log_bytes"]), limit=size(row["segment_bytes"]),
+                        segments=many("common.n_segments", row["closed"]),
                         reason=say(f"rolls.cause_{row['roll_reason']}") if row["roll_reason"] else say("questions.unknown")),
     ),
     _question(

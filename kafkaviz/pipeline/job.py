@@ -6,8 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafkaviz.analyse.infer.version import assumed_version
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.pipeline import work
 from kafkaviz.pipeline.catalog import Catalog, lost
 from kafkaviz.pipeline.catalog_info import CatalogInfo, Source, StoredSegment
@@ -57,7 +59,7 @@ def ingest(run: Ingest, directories: Sequence[Path], catalog_path: Path, master:
         reads = read(run, wanted, loads, staging, master, checking) if wanted or loads else {}
         run.enter("writing")
         stored, facts = put_together(place, found, known, reads)
-        place.write("segments", segments_table(found.segments, facts))
+        place.write("segments", segments_table(found.segments, facts, settings(found.brokers)))
         place.write("partitions", partitions_table(found.partitions, found.segments, facts))
         sources = write_findings(place, found, checking) if checking else found.sources
         info = place.commit(sources, stored, [*found.problems, *(problem for one in stored for problem in one.problems)])
@@ -151,6 +153,11 @@ def stored_read(found: Found, read: SegmentRead) -> StoredSegment:
 def stored_again(found: Found, kept: StoredSegment) -> StoredSegment:
     """How the catalog will name a segment whose rows it keeps: its .txnindex may have changed."""
     return replace(kept, files=found.stored.files)
+
+
+def settings(brokers: Iterable[tuple[str, Broker]]) -> dict[str, Settings]:
+    """What each broker was run with, as far as its directory tells, by its name."""
+    return {name: open_settings(broker, assumed_version(broker).version) for name, broker in brokers}
 
 
 def write_findings(place: Workplace, found: Inventory, checking: Checking) -> list[Source]:

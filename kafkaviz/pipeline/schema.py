@@ -48,6 +48,8 @@ SEGMENTS = pa.schema([
     *_file_columns(),
     *CONTENT,
     ("roll_reason", STRING),
+    ("segment_bytes", LONG),  # segment.bytes of its topic, as far as settings, rolls or the release tell
+    ("segment_bytes_source", STRING),
     ("interval_low_bytes", LONG),
     ("interval_high_bytes", LONG),
 ])

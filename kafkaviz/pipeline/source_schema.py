@@ -1,7 +1,7 @@
 """The columns of the data source: each format's, in order, and its options as text.
 
-The formats give what the catalog's tables give, column for column, but for kafka_records, which no catalog holds, and roll_reason, which is
-told by all segments of a partition together.
+The formats give what the catalog's tables give, column for column, but for kafka_records, which no catalog holds, and what
+all segments of a partition tell together.
 """
 
 from collections.abc import Mapping
@@ -27,8 +27,9 @@ RECORDS = pa.schema([
 ])
 PAYLOAD = pa.schema([("key", pa.binary()), ("value", pa.binary()), ("headers", HEADERS)])
 PROBLEM = pa.field("problem", STRING)
+TOGETHER = ("roll_reason", "segment_bytes", "segment_bytes_source")
 FORMATS: dict[str, pa.Schema] = {
-    "kafka_segments": pa.schema([field for field in schema.SEGMENTS if field.name != "roll_reason"]),
+    "kafka_segments": pa.schema([field for field in schema.SEGMENTS if field.name not in TOGETHER]),
     "kafka_batches": schema.BATCHES,
     "kafka_records": RECORDS,
     "kafka_offset_index": schema.OFFSET_ENTRIES,

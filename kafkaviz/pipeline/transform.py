@@ -10,15 +10,18 @@ from dataclasses import dataclass, fields
 
 import pyarrow as pa
 
-from kafkaviz.analyse.infer import SegmentFacts, roll_reasons
+from kafkaviz.analyse.infer import SegmentFacts, inferred_limits, roll_reasons
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
+from kafkaviz.log.settings import Origin, Settings
 from kafkaviz.pipeline.catalog_info import FirstBatch, StoredSegment
 from kafkaviz.pipeline.inventory import Found
 from kafkaviz.pipeline.plan import Wanted
 from kafkaviz.pipeline.schema import FILE_KINDS, PARTITIONS, SEGMENTS
 from kafkaviz.pipeline.summary import SegmentRead
+
+SEGMENT_BYTES = "segment.bytes"
 
 
 @dataclass(frozen=True)
@@ -70,9 +73,9 @@ def facts_of_rows(rows: pa.Table, stored: Sequence[StoredSegment]) -> list[Facts
     return [Facts(**row, first_batch=segment.first_batch) for row, segment in zip(told, stored, strict=True)]
 
 
-def segments_table(found: Sequence[Found], facts: Sequence[Facts]) -> pa.Table:
-    """A row a segment, in the order given; facts[n] is what found[n] told."""
-    reasons = _roll_reasons(found, facts)
+def segments_table(found: Sequence[Found], facts: Sequence[Facts], settings: Mapping[str, Settings]) -> pa.Table:
+    """A row a segment, in the order given; facts[n] is what found[n] told. settings: of each broker, by its name."""
+    reasons, limits = _rolls(found, facts)
     rows = [
         {
             "broker": one.broker,
@@ -83,6 +86,7 @@ def segments_table(found: Sequence[Found], facts: Sequence[Facts]) -> pa.Table:
             **file_columns(one.segment),
             **{name: getattr(told, name) for name in FACT_COLUMNS},
             "roll_reason": reasons.get(one.stored.key),
+            **_segment_bytes(one, settings[one.broker], limits),
         }
         for one, told in zip(found, facts, strict=True)
     ]
@@ -123,13 +127,30 @@ def _live(found: Sequence[Found], facts: Sequence[Facts]) -> Mapping[tuple[str, 
     return live
 
 
-def _roll_reasons(found: Sequence[Found], facts: Sequence[Facts]) -> dict[tuple, str | None]:
-    """Why each closed segment was rolled, by StoredSegment.key."""
+def _rolls(found: Sequence[Found], facts: Sequence[Facts]) -> tuple[dict[tuple, str | None], dict[tuple, int]]:
+    """Why each closed segment was rolled, by StoredSegment.key; and the segment.bytes that rolls tell: of each topic-partition, and of
+    each topic, by broker, topic and partition (None: of the topic), as its first topic-partition that tells does."""
     reasons: dict[tuple, str | None] = {}
+    limits: dict[tuple, int] = {}
     for live in _live(found, facts).values():
-        told = roll_reasons([_segment_facts(one, facts) for one, facts in live])
+        rolled = [_segment_facts(one, facts) for one, facts in live]
+        told = roll_reasons(rolled)
         reasons |= {one.stored.key: reason for (one, _), reason in zip(live, told, strict=True)}
-    return reasons
+        first, limit = live[0][0], inferred_limits(rolled, told).get(SEGMENT_BYTES)
+        if limit:
+            for partition in (first.partition.partition, None):
+                limits.setdefault((first.broker, first.partition.topic, partition), limit.value)
+    return reasons, limits
+
+
+def _segment_bytes(one: Found, settings: Settings, limits: Mapping[tuple, int]) -> dict[str, int | str]:
+    """The limit that a segment ended at or could have: as it was set, else as rolls tell, else the default of the release."""
+    topic = one.partition.topic
+    found = settings.find(topic, SEGMENT_BYTES)
+    told = limits.get((one.broker, topic, one.partition.partition)) or limits.get((one.broker, topic, None))
+    if found.origin != Origin.DEFAULT or told is None:
+        return {"segment_bytes": int(found.value), "segment_bytes_source": found.source}
+    return {"segment_bytes": told, "segment_bytes_source": "inferred from rolls"}
 
 
 def _segment_facts(one: Found, told: Facts) -> SegmentFacts:

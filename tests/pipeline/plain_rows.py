@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 
-from kafkaviz.analyse.infer import SegmentFacts, interval_bounds, roll_reasons
+from kafkaviz.analyse.infer import SegmentFacts, inferred_limits, interval_bounds, roll_reasons
+from kafkaviz.analyse.infer.version import assumed_version
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
+from kafkaviz.log.settings import Origin, open_settings
 
 CODECS = {0: "none", 1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
 
@@ -14,7 +16,7 @@ def tables(broker: Broker, name: str) -> dict[str, list[dict]]:
     """Each table's rows, as a catalog that calls the broker `name` must have them, in the order of files and positions."""
     return {
         "partitions": [_partition(name, partition) for partition in broker.partitions],
-        "segments": [row for partition in broker.partitions for row in _segments(name, partition)],
+        "segments": [row for partition in broker.partitions for row in _segments(name, partition, _segment_bytes(broker, partition))],
         "batches": [row for owner, segment in _with_rows(name, broker) for row in _batches(owner, segment)],
         "offset_entries": [row for owner, segment in _with_rows(name, broker) for row in _offset_entries(owner, segment)],
         "time_entries": [row for owner, segment in _with_rows(name, broker) for row in _time_entries(owner, segment)],
@@ -48,13 +50,25 @@ def _partition(name: str, partition: Partition) -> dict:
     }
 
 
-def _segments(name: str, partition: Partition) -> Iterator[dict]:
+def _segment_bytes(broker: Broker, partition: Partition) -> dict:
+    """segment.bytes: as set; as the rolls of this topic-partition tell, or of the first of its topic that does; else the default."""
+    set_to = open_settings(broker, assumed_version(broker).version).find(partition.topic, "segment.bytes")
+    of_topic = [one for one in broker.partitions if one.topic == partition.topic and one.live]
+    near = [one for one in of_topic if one.partition == partition.partition] + of_topic
+    told = [inferred_limits(facts, roll_reasons(facts)) for facts in ([_facts(one) for one in near_by.live] for near_by in near)]
+    inferred = [one["segment.bytes"].value for one in told if "segment.bytes" in one]
+    if set_to.origin == Origin.DEFAULT and inferred:
+        return {"segment_bytes": inferred[0], "segment_bytes_source": "inferred from rolls"}
+    return {"segment_bytes": set_to.value, "segment_bytes_source": set_to.source}
+
+
+def _segments(name: str, partition: Partition, limit: dict) -> Iterator[dict]:
     reasons = dict(zip((one.base_offset for one in partition.live), roll_reasons([_facts(one) for one in partition.live]), strict=True))
     for segment in partition.segments:
         live = segment.state in ("active", "closed")
         row = {**_owner(name, partition), "base_offset": segment.base_offset, "state": segment.state}
         row |= {"roll_reason": reasons.get(segment.base_offset) if live else None}
-        yield row | _files(segment) | _log(segment) | _slots(segment)
+        yield row | limit | _files(segment) | _log(segment) | _slots(segment)
 
 
 def _files(segment: Segment) -> dict:

@@ -17,7 +17,7 @@ from kafkaviz.format import offset_index, time_index
 from kafkaviz.log.archive import opened
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.source import RecordsSource, directories, register
-from kafkaviz.pipeline.source_schema import FORMATS, BadOption
+from kafkaviz.pipeline.source_schema import FORMATS, TOGETHER, BadOption
 from tests.pipeline import whole_logs
 from tests.pipeline.plain_rows import tables
 from tests.pipeline.source_reading import counted, read
@@ -68,7 +68,7 @@ def size_of(directory: Path) -> int:
 def test_rows_are_those_of_the_plain_reader(name, sample, request):
     """Of three real brokers, with every column, in one task and in many, cut in the middle of segments."""
     directory = request.getfixturevalue(sample)
-    expected = [{key: value for key, value in row.items() if key != "roll_reason"} for row in
+    expected = [{key: value for key, value in row.items() if key not in TOGETHER} for row in
                 tables(open_broker(directory), directory.name)[TABLES[name]]]
     for task_bytes in ("1000000000", "40000"):
         assert read(name, directory, task_bytes=task_bytes, renamed="true").to_pylist() == expected
