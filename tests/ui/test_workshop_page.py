@@ -1,12 +1,15 @@
 """The Workshop page without a browser: its words, what a choice and an answer change, both languages, a lesson that was dropped in."""
 
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.ui import lessons
+from kafkaviz.ui.lessons.grammar import Block
+from kafkaviz.ui.lessons.live import LIVE
 from tests.ui.test_lessons import GOOD
 
 ROOT = Path(__file__).parents[2]
@@ -222,3 +225,31 @@ def test_a_figure_that_cannot_be_drawn_says_so(tmp_path, monkeypatch):
     (tmp_path / "ninth.en.md").write_text(GOOD.replace("set: five", "data: kafka-4.3.1-clean\ntp: gone-0"), encoding="utf-8")
     at = page(lesson="ninth")
     assert "This figure cannot be drawn" in html(at) and "gone-0" in html(at) and "Some text with `code`." in text(at)
+
+
+@pytest.mark.parametrize(
+    ("lesson", "step", "address"),
+    [
+        ("rolls", 4, {"story": "A full time index", "step": "51"}),
+        ("rolls", 1, {"of": "Simulated", "workload": "A day in ten minutes"}),
+        ("warm-section", 1, {"n": "6656"}),
+        ("warm-section", 2, {"cold": "16 MB", "grow": "40 pages", "gap": "4608 B"}),
+    ],
+)
+def test_a_figure_goes_on_elsewhere_as_it_is(lesson, step, address):
+    """The link to its page has what the figure shows; a stepper that was moved goes on where it stands."""
+    assert onward(page(lesson=lesson, at=str(step))) == address
+    if "step" in address:
+        assert onward(page(lesson=lesson, at=str(step), step="7"))["step"] == "7"
+
+
+def onward(at: AppTest) -> dict[str, str]:
+    """The address that the page of the figure is opened at."""
+    link = next(one.proto for one in at.get("page_link") if one.proto.label.startswith("Open in"))
+    return dict(parse_qsl(link.query_string))
+
+
+def test_a_growth_goes_on_at_the_slider_that_has_it():
+    """What no slider of the page offers is left to the page."""
+    values = {"search": "plain", "cold": 4, "pages": 41, "gap": 16384}
+    assert LIVE["pages"].onward(Block("pages", 1, values, ())) == ("Page cache", {"cold": "4 MB", "gap": "16384 B"})

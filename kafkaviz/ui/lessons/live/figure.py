@@ -43,6 +43,12 @@ def framed(draw: Callable, shown, block: Block, key: str, below: str = "") -> No
             st.html(below)
 
 
+def step_now(block: Block) -> dict[str, str]:
+    """Where a stepper stands, as address parameters of the page it goes on in: as its own address says, else where it begins."""
+    step = st.query_params.get(state.STEP) or block["step"]
+    return {state.STEP: str(step)} if step else {}
+
+
 def begin_at(block: Block) -> None:
     """The step that a stepper begins at, where its address says none: the component itself reads it there."""
     if block["step"] and state.STEP not in st.query_params:

@@ -2,9 +2,10 @@
 
 from kafkaviz.figures import growth as growth_figure
 from kafkaviz.figures.growth import GrowthView
+from kafkaviz.ui import state
 from kafkaviz.ui.components.growth import growth
 from kafkaviz.ui.lessons.grammar import Block
-from kafkaviz.ui.lessons.live.figure import PAPER_ROWS, Live, Onward, begin_at
+from kafkaviz.ui.lessons.live.figure import PAPER_ROWS, Live, Onward, begin_at, step_now
 from kafkaviz.ui.rolls import stories
 from kafkaviz.ui.tables import table
 from kafkaviz.words import say
@@ -29,7 +30,7 @@ def _on_paper(shown: GrowthView, block: Block, key: str) -> None:
 
 
 def _onward(block: Block) -> Onward:
-    return "Rolls", {}
+    return "Rolls", {state.STORY: STORIES[block["story"]]} | step_now(block)
 
 
 GROWTH = Live(view, _draw, _onward, _on_paper)

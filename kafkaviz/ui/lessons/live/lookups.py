@@ -7,7 +7,7 @@ from kafkaviz.figures.why_offset import WhyView
 from kafkaviz.ui import parts, state
 from kafkaviz.ui.components import stepper as stepper_door
 from kafkaviz.ui.lessons.grammar import Block, NoValue
-from kafkaviz.ui.lessons.live.figure import Live, Onward, begin_at, framed, told
+from kafkaviz.ui.lessons.live.figure import Live, Onward, begin_at, framed, step_now, told
 from kafkaviz.ui.lessons.live.places import place
 from kafkaviz.ui.lookup import on_disk, practice, releases, searched
 from kafkaviz.ui.lookup.source import Source
@@ -59,6 +59,11 @@ def _draw_why(shown: WhyView, block: Block, key: str) -> None:
     framed(why_figure.figure, shown, block, key, "".join(f'<p class="kv-sm">{parts.escape(note)}</p>' for note in shown.notes))
 
 
-STEPPER = Live(made, _draw_steps, _to_lookup, _steps_on_paper)
+def _to_step(block: Block) -> Onward:
+    page, address = _to_lookup(block)
+    return page, address | step_now(block)
+
+
+STEPPER = Live(made, _draw_steps, _to_step, _steps_on_paper)
 LANES = Live(made, _draw_lanes, _to_lookup)
 WHY = Live(_make_why, _draw_why, _to_lookup)

@@ -6,6 +6,7 @@ from kafkaviz.figures.tail_pages import TailPagesView
 from kafkaviz.search.index import ENTRY_BYTES, OFFSET
 from kafkaviz.search.layouts import A_PAGE
 from kafkaviz.search.pages import Growth, Memory, Readers
+from kafkaviz.ui import state
 from kafkaviz.ui.lessons.grammar import Block
 from kafkaviz.ui.lessons.live.figure import Live, Onward, framed
 from kafkaviz.ui.page_cache import options, replays
@@ -33,9 +34,18 @@ def _draw_tail(shown: TailPagesView, block: Block, key: str) -> None:
     framed(tail_pages.figure, shown, block, key)
 
 
-def _onward(block: Block) -> Onward:
-    return "Page cache", {}
+def _to_growing(block: Block) -> Onward:
+    """The same growth, as far as the sliders there have its values."""
+    asked = (
+        (state.COLD, options.COLD, block["cold"] * options.MB), (state.GROW, options.GROW, block["pages"] * A_PAGE),
+        (state.GAP, options.GAP, block["gap"]),
+    )  # fmt: skip
+    return "Page cache", {key: name for key, offered, value in asked for name, one in offered.items() if one == value}
 
 
-PAGES = Live(_growing, _draw_growing, _onward)
-TAIL = Live(_tail, _draw_tail, _onward)
+def _to_tail(block: Block) -> Onward:
+    return "Page cache", {state.ENTRIES: str(block["entries"])}
+
+
+PAGES = Live(_growing, _draw_growing, _to_growing)
+TAIL = Live(_tail, _draw_tail, _to_tail)

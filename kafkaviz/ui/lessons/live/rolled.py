@@ -10,7 +10,7 @@ from kafkaviz.ui.lessons.grammar import Block, NoValue
 from kafkaviz.ui.lessons.live.figure import Live, Onward, framed
 from kafkaviz.ui.rolls import simulated as lab
 from kafkaviz.ui.rolls.simulated import Simulated
-from kafkaviz.ui.rolls.workloads import by_title, config_of
+from kafkaviz.ui.rolls.workloads import by_title, config_of, written
 from kafkaviz.ui.tables import table
 from kafkaviz.words import say
 
@@ -58,7 +58,8 @@ def _limits_on_paper(run: Simulated, block: Block, key: str) -> None:
 
 
 def _onward(block: Block) -> Onward:
-    return "Rolls", {state.ROLLS_OF: "Simulated", state.WORKLOAD: _workload(block["workload"]).title}
+    settings = {state.SETTING[name]: written(name, value) for name, value in block.others.items() if name in state.SETTING}
+    return "Rolls", {state.ROLLS_OF: "Simulated", state.WORKLOAD: _workload(block["workload"]).title} | settings
 
 
 ROLLS = Live(simulated, _draw_lanes, _onward, _lanes_on_paper)
