@@ -120,7 +120,7 @@ def _refusal(path: Path, error: Exception) -> CannotOpen:
         what = f"cannot be unpacked into {cache_folder()} ({(error.strerror or str(error)).lower()})"
         return CannotOpen(path, what, "make room there, or set KAFKAVIZ_CACHE to another folder", kind="archive")
     why = (str(error) or type(error).__name__).split("\n")[0].rstrip(":")
-    return CannotOpen(path, f"is no archive that can be read ({why})", "pack the directory again", kind="archive")
+    return CannotOpen(path, f"is no archive that can be read ({why})", "pack the directory again, with tar or zip", kind="archive")
 
 
 def _unpack(path: Path, into: Path) -> None:

@@ -75,7 +75,7 @@ def _outside(fault: CannotOpen) -> None:
 
 
 def _bad_archive(fault: CannotOpen) -> None:
-    why = say("faults.archive_why", what=fault_words.what(fault.what))
+    why = say("faults.archive_why", what=fault_words.what(fault.what), next=sentence(fault_words.what(fault.next_step)))
     _refused("archive", "error", say("faults.archive", name=fault.path.name), why)
 
 
