@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 POINTS = 1200  # of all segments together
 MOST_NAMED, MOST_BANDS = 12, 60  # segments whose fate is written out, and that are drawn apart: those around the searched one
+LEFT_OF, RIGHT_OF = 0.25, 0.6  # of the axis: from where on the words above a mark, and those below it, stand on its left
 HEIGHT = 320
 LAST_MS = 253_402_300_799_999
 DATES = (  # the ticks of times, coarser the wider apart, in figures alone
@@ -210,7 +211,9 @@ def _mark(offset: int, timestamp_ms: int, symbol: str, colour: str) -> dict:
 
 
 def _note(shown: WhyView, offset: int, timestamp_ms: int, key: str, colour: str, yshift: int) -> dict:
-    anchor = "right" if shown.bands and offset > shown.bands[-1].end_offset * 0.6 else "left"
+    """Above its mark the words end there, below it they begin: the running maximum only rises. Near an edge they stay inside."""
+    least = LEFT_OF if yshift > 0 else RIGHT_OF
+    anchor = "right" if shown.bands and offset > shown.bands[-1].end_offset * least else "left"
     words = {"text": say(key, offset=group(offset)), "font": {"color": colour}}
     return words | {"x": offset, "y": _utc(timestamp_ms), "yshift": yshift, "xanchor": anchor, "showarrow": False}
 

@@ -4,6 +4,7 @@ import io
 import os
 import threading
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.query import Answer, Query
 
 KEPT = 12  # answers
+LEAST = 1e-12  # a number as small is written with a power
 SHORT_ROWS = 100  # a table up to here is exact HTML; a longer one scrolls, and is sorted, in Streamlit's
 OWN = "checked"  # a table of kafkaviz's own, that no question is about
 SHORT_TYPES = {"string": "text", "int32": "int", "int64": "long", "bool": "bool", "double": "double"}
@@ -119,7 +121,13 @@ def cell(value: object) -> str:
         return str(value).lower()
     if isinstance(value, int):
         return group(value)
-    return parts.escape(f"{value:.10g}" if isinstance(value, float) else str(value))
+    return parts.escape(_digits(value) if isinstance(value, float) else str(value))
+
+
+def _digits(value: float) -> str:
+    """Ten of them, without a power: 0.000034; what is smaller than any share of a byte keeps it."""
+    text = f"{value:.10g}"
+    return format(Decimal(text), "f") if LEAST <= abs(value) < 1 else text
 
 
 def csv(rows: pa.Table) -> bytes:

@@ -81,6 +81,8 @@ def test_the_figure_draws_the_view():
         assert [len(trace.x) for trace in chart.data] == [11, 11, 1, 1]
         words = [note.text for note in chart.layout.annotations]
         assert {"searched", "target", "closest in time, offset 5", "✓ Kafka’s answer, offset 4"} <= set(words)
+        (answer,) = (note for note in chart.layout.annotations if "answer" in note.text)
+        assert (answer.xanchor, answer.yshift > 0) == ("right", True)  # the line rises to the right: above it on the left nothing is
     far = SegmentTimes(0, 1, 2**62, False, SEARCHED, batches(0, [2**60]))
     assert why_offset.figure(why_offset.view(Why(2**61, (far,), None, None, 0)), "light").data
 

@@ -260,3 +260,12 @@ def test_answers_are_not_kept_for_ever(made, fake):
         known.of(here, f"SELECT {number}")
     assert len(known._known) == explore.KEPT
     st.cache_resource.clear()
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.000034, "0.000034"), (5e-06, "0.000005"), (0.0, "0"), (-0.00012, "-0.00012"), (1e-300, "1e-300"), (1e21, "1e+21")],
+)
+def test_a_small_share_is_written_without_a_power(value, shown):
+    """As people read it; what no share can be keeps its power."""
+    assert explore.cell(value) == shown
