@@ -8,21 +8,30 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import NoReturn
 
 from kafkaviz.commands import INTERRUPTED
 from kafkaviz.commands.printing import output
 from kafkaviz.errors import KafkavizError
 
 # Each is a module of kafkaviz.commands that imports only argparse at its top: `kafkaviz --help` reads them all.
-COMMANDS = ("app", "calibrate", "check", "dump", "ingest", "lookup", "rebuild", "report", "simulate", "tune", "warm")
+SHOWN = ("app", "calibrate", "check", "dump", "ingest", "lookup", "rebuild", "report", "simulate", "tune")
+COMMANDS = (*SHOWN, "warm")  # the last one is make's
 USAGE_OR_INPUT = 2
 SOON_S = 0.05
 NO_READER = 128 + 13  # as a shell tells of SIGPIPE
 
 
+class _Parser(argparse.ArgumentParser):
+    """One that says in one line what is wrong, and where the usage is."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(USAGE_OR_INPUT, output.plain(f"{self.prog}: {message}; see {self.prog} --help") + "\n")
+
+
 def parser() -> argparse.ArgumentParser:
     """The whole command line: every command adds its own part, and sets `run`."""
-    top = argparse.ArgumentParser(
+    top = _Parser(
         prog="kafkaviz",
         description="Opens a Kafka broker directory and shows how .log, .index and .timeindex find a record.",
         epilog="Example: kafkaviz app /var/lib/kafka/data",
@@ -36,7 +45,11 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; 0 done, 1 it found what it was asked to look for, 2 wrong usage or unreadable input."""
     output.set_up()
-    args = parser().parse_args(argv)
+    given = sys.argv[1:] if argv is None else list(argv)
+    known = parser()
+    if given and not given[0].startswith("-") and given[0] not in COMMANDS:
+        known.error(f"there is no command {given[0]}; there are {', '.join(SHOWN)}")
+    args = known.parse_args(given)
     try:
         with _ended_in_order():
             status = args.run(args)

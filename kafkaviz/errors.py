@@ -65,7 +65,7 @@ def failing_kindly(path: Path) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise CannotOpen(path, "is not there", "it was moved or removed", kind="missing") from None
+        raise CannotOpen(path, "is not there", "check the path; it may have been moved or removed", kind="missing") from None
     except PermissionError:
         raise CannotOpen(path, "may not be read", "copy it, or start kafkaviz as a user who may", kind="permission") from None
     except OSError as error:

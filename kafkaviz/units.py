@@ -53,6 +53,12 @@ def moment(ms: int | None, fraction: bool = True) -> str:
     return _beyond(ms) if at is None else at.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] if fraction else at.strftime("%Y-%m-%d %H:%M:%S")
 
 
+def timestamp_ms(text: str) -> int:
+    """The Kafka timestamp of what moment() writes, or of another ISO 8601 time, in UTC where it has no zone. ValueError for anything else."""
+    at = datetime.fromisoformat(text.strip())
+    return ((at if at.tzinfo else at.replace(tzinfo=UTC)) - EPOCH) // timedelta(milliseconds=1)
+
+
 def clock(ms: int | None) -> str:
     """The time of day of a Kafka timestamp, in UTC to the millisecond: 09:29:44.123."""
     at = _utc(ms)

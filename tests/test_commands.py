@@ -10,7 +10,7 @@ import sys
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from socket import socket
+from socket import create_server, socket
 from time import monotonic, sleep
 
 import pytest
@@ -86,11 +86,12 @@ def _keys(value) -> Iterator[str]:
 
 @pytest.mark.parametrize("line", ["", "no-such-command", "app --port 0", "app --port http", "app --no-such-option"])
 def test_wrong_usage_is_2(line, capsys, server):
-    """What is not understood ends with 2, and the reason on stderr."""
+    """What is not understood ends with 2, and with one line: the reason, and where the usage is."""
     with pytest.raises(SystemExit) as stop:
         main(line.split())
     assert stop.value.code == 2
-    assert "error: " in capsys.readouterr().err.splitlines()[-1]
+    [told] = capsys.readouterr().err.splitlines()
+    assert told.startswith("kafkaviz") and told.endswith(" --help") and "warm" not in told
     assert server == []
 
 
@@ -139,6 +140,16 @@ def test_app_becomes_the_server(server, tmp_path, monkeypatch):
     assert environment["KAFKAVIZ_DIR"] == str(tmp_path / "data")
     assert environment["KAFKAVIZ_MASTER"] == "local[2]"
     assert environment["KAFKAVIZ_ALLOW_ROOT"] == f"{tmp_path}{os.pathsep}{tmp_path / 'data'}"
+
+
+def test_a_port_that_is_taken_is_said(server, capsys):
+    """In one line of ours, before the server starts."""
+    with create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["app", "--port", str(port)]) == 2
+    told = capsys.readouterr().err
+    assert told == f"kafkaviz: port {port} is in use; name another, or leave --port out for the next free one\n"
+    assert server == [] and main(["app", "--port", str(port)]) is None and len(server) == 1
 
 
 def test_app_without_a_directory_leaves_the_choice_to_the_pages(server, monkeypatch):

@@ -79,7 +79,7 @@ def open_segments(path: Path) -> tuple[Partition, int | None]:
     path, told = _unpacked(path), "give a partition directory or a .log"
     if archive.is_archive(path) or path.is_dir():
         return _partition(path), None
-    name = _file_name(path)
+    name = _file_name(path, told)
     if (name.kind, name.suffix) != ("log", ""):
         raise CannotOpen(path, "is no .log of a segment in use", told, kind="not-kafka")
     return _around(path), name.base_offset
@@ -152,10 +152,10 @@ def _around(path: Path) -> Partition:
     return open_partition(directory, PartitionName(directory.name, 0))
 
 
-def _file_name(path: Path) -> SegmentName:
+def _file_name(path: Path, told: str = WHAT_TO_GIVE) -> SegmentName:
     with file.failing_kindly(path):
         path.stat()
     name = names.parse_file(path.name)
     if not name:
-        raise CannotOpen(path, "is no file of a segment", WHAT_TO_GIVE, kind="not-kafka")
+        raise CannotOpen(path, "is no file of a segment", told, kind="not-kafka")
     return name

@@ -159,6 +159,8 @@ def open_source(
     if str(given) in PRESETS or str(given).endswith(".toml"):
         return _of_workload(str(given), version, typed, read_ahead_bytes)
     path, topic = _topic(Path(given))
+    if topic is None and str(given) == path.name and not path.suffix and not path.exists():
+        simulation.refuse_name(str(given))
     if (topic is None and names.parse_file(path.name)) or _is_one(path):
         return _of_partition(path, version, typed, read_ahead_bytes, watch)
     return _of_broker(open_broker(path), topic, version, typed, read_ahead_bytes, watch)

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import socket
 import sys
 from pathlib import Path
 
@@ -37,6 +38,8 @@ def run(args: argparse.Namespace) -> int:
     if not APP.is_file():
         raise KafkavizError("the web app is not part of an installed package; clone the repository and run `make run` there")
     environment = os.environ | _settings(args)
+    if args.port is not None:
+        _refuse_a_taken(args.port)
     sys.stdout.flush()
     os.execve(sys.executable, _streamlit(args.port), environment)
 
@@ -56,6 +59,18 @@ def _settings(args: argparse.Namespace) -> dict[str, str]:
 def _streamlit(port: int | None) -> list[str]:
     """The command of the server. -P: the current directory may hold a streamlit.py."""
     return [sys.executable, "-P", "-m", "streamlit", "run", str(APP), *([] if port is None else [f"--server.port={port}"])]
+
+
+def _refuse_a_taken(port: int) -> None:
+    """KafkavizError where something listens on it already; Streamlit's own words come with a date and no advice."""
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # else one that was served a minute ago would count
+        try:
+            tried.bind(("127.0.0.1", port))
+        except PermissionError:
+            raise KafkavizError(f"port {port} may not be used; name one above 1023") from None
+        except OSError:
+            raise KafkavizError(f"port {port} is in use; name another, or leave --port out for the next free one") from None
 
 
 def _readable(path: Path) -> Path:

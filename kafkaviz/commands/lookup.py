@@ -35,7 +35,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument("path", metavar="PATH", type=Path, help="a partition directory, a .log, an .index or a .timeindex")
     target = parser.add_mutually_exclusive_group(required=True)
     target.add_argument("--offset", metavar="N", type=_offset, help="the offset to fetch from")
-    target.add_argument("--timestamp", metavar="T", type=_timestamp, help="milliseconds since 1970, or earliest, latest or max")
+    when = "milliseconds since 1970, a time in UTC such as 2026-09-21T18:22:31.444, or earliest, latest or max"
+    target.add_argument("--timestamp", metavar="T", type=_timestamp, help=when)
     parser.add_argument("--kafka-version", metavar="V", help="the release that searches (default: by the directory's traces)")
     parser.add_argument("--search", choices=["warm", "plain"], help="how an index is searched (default: as the release does it)")
     parser.add_argument("--isolation", choices=["read_uncommitted", "read_committed"], default="read_uncommitted", help="of the consumer")
@@ -129,10 +130,17 @@ def _long(text: str, what: str, otherwise: str) -> int:
 
 
 def _timestamp(text: str) -> int | str:
-    """A number of milliseconds, or a name."""
+    """A number of milliseconds, a time as it is printed, or a name."""
+    from contextlib import suppress
+
+    from kafkaviz import units
+
     if text in ("earliest", "latest", "max"):
         return text
-    return _long(text, "timestamp", f"{text!r} is no number of milliseconds; nor is it earliest, latest or max")
+    with suppress(ValueError):
+        if not text.isdecimal():  # 20260921 would be a date too
+            return units.timestamp_ms(text)
+    return _long(text, "timestamp", f"{text!r} is no number of milliseconds and no time; nor is it earliest, latest or max")
 
 
 def _unit_hint(timestamp: int | str | None) -> str | None:

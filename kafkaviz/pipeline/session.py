@@ -1,6 +1,7 @@
 """The one place a SparkSession is made: quiet, small, local by default, and started again when its JVM was killed."""
 
 import os
+import re
 import sys
 import sysconfig
 import threading
@@ -8,8 +9,10 @@ from collections.abc import MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafkaviz.errors import KafkavizError
 from kafkaviz.log.archive import cache_folder
 from kafkaviz.pipeline.java import ensure_java
+from kafkaviz.units import legible
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,6 +22,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 DRIVER_MEMORY = "512m"  # Spark refuses less than 450m; batch rows never reach the JVM
 FRUGAL = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # the JVM does little but start: half its processor time went into optimizing
 MORTAL = "-XX:+ExitOnOutOfMemoryError"  # else a thread of Spark that ran out of memory is waited for without end
+MASTER = re.compile(r"local(-cluster)?(\[[^\]]*\])?|yarn|(spark|k8s)://.+")
 ONE_AT_A_TIME = threading.Lock()
 
 
@@ -26,10 +30,13 @@ def session(master: str = "local[*]", cache: Path | None = None) -> "SparkSessio
     """The running session of this process for that master, or a new one.
 
     The first start takes 4 to 9 s. A session for another master is stopped; one whose JVM was killed is given up.
-    cache: where the launcher of its Java stands; the user's cache folder by default. Raises NoJava.
+    cache: where the launcher of its Java stands; the user's cache folder by default. Raises NoJava, KafkavizError
+    for what is no master.
     """
     from pyspark.sql import SparkSession
 
+    if not MASTER.fullmatch(master):  # else Java answers with a stack trace
+        raise KafkavizError(f"{legible(master)} is no Spark master; there are local[2] and its like, spark://HOST:PORT, yarn and k8s://URL")
     with ONE_AT_A_TIME:
         running = SparkSession._instantiatedSession
         if running is not None and not alive(running):

@@ -83,6 +83,12 @@ def test_an_index_by_itself(article, clean, capsys):
     assert found["answer"]["timestamp_ms"] <= 1790000827426 and list(found["answer"]) == ["timestamp_ms", "offset"]
 
 
+@pytest.mark.parametrize("written", ["2026-09-21 14:27:07.426", "2026-09-21T14:27:07.426Z", "2026-09-21T16:27:07.426+02:00"])
+def test_a_timestamp_as_it_is_printed(clean, capsys, written):
+    """Every output writes times so, in UTC."""
+    assert told(capsys, clean / "orders-0", "--timestamp", written)["answer"] == {"offset": 5000, "timestamp_ms": 1790000827426}
+
+
 def test_a_timestamp_and_its_names(clean, capsys):
     """The time index comes first; the log's start and end have no timestamp and no record."""
     found = told(capsys, clean / "orders-0", "--timestamp", 1790000827426)

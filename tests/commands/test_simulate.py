@@ -377,7 +377,7 @@ def test_wrong_usage_is_2(line, capsys):
     """Neither or both of a workload and a replay; a setting without a value."""
     with pytest.raises(SystemExit) as stop:
         main(["simulate", *(part.strip("'") for part in line.split())])
-    assert stop.value.code == 2 and "error: " in capsys.readouterr().err
+    assert stop.value.code == 2 and capsys.readouterr().err.endswith("; see kafkaviz simulate --help\n")
     assert main(["simulate", "strimzi"]) == 2
 
 
@@ -432,3 +432,12 @@ def test_a_live_replay_that_ends_by_itself(data, tmp_path, capsys):
     own = opened(data / "kafka-4.3.1" / "epoch-zero-0")
     assert main(["simulate", "--replay", str(own), "--out", str(tmp_path / "out"), "--live", "--kafka-version", "4.3.1"]) == 0
     assert digests(tmp_path / "out" / "epoch-zero-0") == digests(own)
+
+
+def test_what_is_simulated_says_so(quick, clean, tmp_path, capsys):
+    """In a comment that no broker minds; a real directory has none, and neither has one with a server.properties of its own."""
+    simulated(capsys, tmp_path / "out", str(quick))
+    assert kv.open_broker(tmp_path / "out").is_simulated and kv.open_broker(tmp_path / "out" / "quick-0").is_simulated
+    assert not kv.open_broker(clean).is_simulated
+    (tmp_path / "out" / "server.properties").write_text("# Simulated\nnode.id=1\n")
+    assert not kv.open_broker(tmp_path / "out").is_simulated

@@ -286,3 +286,9 @@ def test_nothing_is_written(clean, capsys):
     before = {path: path.stat().st_mtime_ns for path in clean.rglob("*")}
     main(["tune", str(clean / "weblogs-0"), "--what-if", "segment.bytes=1048576"])
     assert {path: path.stat().st_mtime_ns for path in clean.rglob("*")} == before
+
+
+def test_a_name_that_is_nothing_is_told_the_workloads(capsys):
+    """As simulate tells it."""
+    assert main(["tune", "no-such-workload"]) == 2
+    assert "neither a file nor a workload that comes along, which are heartbeat, orders" in capsys.readouterr().err

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from kafkaviz.errors import KafkavizError
 from kafkaviz.pipeline.session import CHECKOUT, alive, prepare, session, settings
 
 ROOT = Path(__file__).parents[2]
@@ -100,3 +101,10 @@ def venv_without(folder: Path) -> Path:
     (site,) = (folder / "venv").glob("lib/python*/site-packages")
     (site / "packages.pth").write_text(f"{packages}\n")
     return folder / "venv" / "bin" / "python"
+
+
+@pytest.mark.parametrize("master", ["bogus://x", "", "localhost", "spark://", "local[2", "local[2]\nx"])
+def test_what_is_no_master_is_said(master):
+    """Before a Java starts, which would print a stack trace."""
+    with pytest.raises(KafkavizError, match=r"is no Spark master; there are local\[2\]"):
+        session(master)

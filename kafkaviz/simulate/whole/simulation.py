@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 
@@ -130,8 +131,13 @@ def opened(workload: Workload | Path | str, version: str | None = None, typed: I
         return preset(workload, version, typed)
     path = Path(workload)
     if isinstance(workload, str) and path.name == workload and not path.suffix and not path.exists():
-        raise KafkavizError(f"{workload}: neither a file nor a workload that comes along, which are {', '.join(PRESETS)}")
+        refuse_name(workload)
     return load(path, version=version, typed=typed)
+
+
+def refuse_name(name: str) -> NoReturn:
+    """KafkavizError of a name that stands for nothing."""
+    raise KafkavizError(f"{name}: neither a file nor a workload that comes along, which are {', '.join(PRESETS)}")
 
 
 def of_workload(workload: Workload, settings: Mapping[str, Value], seed: int | None, version: str | None) -> Plan:

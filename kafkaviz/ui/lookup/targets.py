@@ -1,7 +1,6 @@
 """What is looked up: an offset or a timestamp, as people write it and as a field shows it."""
 
 import re
-from datetime import UTC, datetime
 
 from kafkaviz import units
 from kafkaviz.format import names
@@ -22,8 +21,7 @@ def parsed(text: str, by: str) -> int:
     if re.fullmatch(r"-?\d{1,19}", plain):
         target = int(plain)
     elif by == TIMESTAMP:
-        moment = datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
-        target = round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+        target = units.timestamp_ms(text)
     else:
         raise ValueError(text)
     if not (0 if by == TIMESTAMP else -names.MAX_OFFSET) <= target <= names.MAX_OFFSET:
