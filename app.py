@@ -61,7 +61,8 @@ def head(here: Listed, known: Overview) -> None:
     number = len(known.partitions)
     held = {"partitions": counted("common.n_topic_partitions", number, n=units.group(number)), "log": units.size(total.log_bytes)}
     unread = total.index_bytes is None
-    parts.title(say("broker.title_unread", **held) if unread else say("broker.title", **held, index=units.size(total.index_bytes)), gap=12)
+    title = say("broker.title_unread", **held) if unread else say("broker.title", **held, index=units.size(total.index_bytes))
+    parts.title(say("broker.title_simulated", title=title) if here.broker.is_simulated else title, gap=12)
     chips(here, known)
     parts.metrics(metrics(known), owed=cache.is_awaited(here))
     if also := unused_words.counted_too(tuple(unused(here.broker.partitions))):
@@ -97,6 +98,8 @@ def chips(here: Listed, known: Overview) -> None:
     """How it was left, what wrote it, and what it calls itself."""
     broker, looks = here.broker, cache.looks(here)
     told, warning, unread = [], parts.icon("warning", True), len(known.problems)
+    if broker.is_simulated:
+        told.append(("info", parts.icon("science", True) + say("broker.simulated")))
     told.append(("ok", parts.icon("check", True) + say("broker.stopped_cleanly")) if broker.clean
                 else ("warning", warning + say("broker.not_stopped_cleanly")))  # fmt: skip
     if unread:

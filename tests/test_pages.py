@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.errors import CannotOpen
+from kafkaviz.format import names
 from kafkaviz.log import file
 from kafkaviz.pipeline import job
 from kafkaviz.pipeline.job import Progress
@@ -76,6 +77,15 @@ def test_the_sample_opens_without_a_word():
     assert "tiny-index-0 is indexed most densely: an entry every 243 bytes" in text
     assert "3 segments that are not in use (-delete, .deleted) are counted too." in text
     assert len(at.get("plotly_chart")) == 1 and len(at.dataframe[0].value) == 37
+
+
+def test_what_kafkaviz_wrote_passes_for_no_broker(small):
+    """In the title and in a chip; a real directory says nothing of it."""
+    assert "imulated" not in html(page(small))
+    (small / "server.properties").write_text(f"#{names.SIMULATED}\nnode.id=7\n")
+    st.cache_resource.clear()
+    text = html(page(small))
+    assert "<h1>Simulated: 2 topic-partitions" in text and "simulated by kafkaviz, no broker wrote it" in text
 
 
 def test_a_started_server_opens_its_directory(small, monkeypatch):

@@ -18,6 +18,7 @@ LOG_START_CHECKPOINT, HIGH_WATERMARK_CHECKPOINT = "log-start-offset-checkpoint",
 RECOVERY_POINT_CHECKPOINT, CLEANER_CHECKPOINT = "recovery-point-offset-checkpoint", "cleaner-offset-checkpoint"
 OFFSET_CHECKPOINTS = (LOG_START_CHECKPOINT, HIGH_WATERMARK_CHECKPOINT, RECOVERY_POINT_CHECKPOINT)
 OWN_FILES = (META_PROPERTIES, CLEAN_SHUTDOWN, *OFFSET_CHECKPOINTS, CLEANER_CHECKPOINT, BOOTSTRAP, LOCK)  # all of these
+SIMULATED = " Simulated by kafkaviz"  # the first line of its server.properties, a comment there
 SERVER_PROPERTIES = "server.properties"  # not Kafka's to find there: people put it beside the directory that they copied
 LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE = "leader-epoch-checkpoint", "partition.metadata", "quorum-state"  # in a topic-partition
 NO_PARTITIONS = ("remote-log-index-cache",)  # the cache of tiered storage, which LogManager passes over

@@ -49,6 +49,7 @@ class Broker:
     clean_body: dict | None = None  # what 3.7 and later write into the marker (KIP-966); older ones leave it empty
     problems: tuple[Problem, ...] = ()
     is_lone: bool = False  # one partition directory was opened, not the broker directory around it
+    is_simulated: bool = False  # kafkaviz wrote it, and says so in its server.properties
 
     @property
     def name(self) -> str:
@@ -94,7 +95,8 @@ def open_broker(path: Path | str) -> Broker:
     found = tuple(filter(None, partitions))
     if not (root / META_PROPERTIES).exists() and not problems and not any(partition.segments for partition in found):
         raise _no_broker(root)  # any folder may hold one that is called gcc-12
-    return Broker(root, source, found, _properties(root, problems), *_clean(root, problems), tuple(problems))
+    left = _clean(root, problems)
+    return Broker(root, source, found, _properties(root, problems), *left, tuple(problems), is_simulated=_is_simulated(root))
 
 
 def own_files(root: Path) -> list[FileInfo]:
@@ -112,7 +114,7 @@ def _of_partition(source: Path, path: Path) -> Broker:
     root = path.parent
     partition = _opened(path, names.parse_directory(path.name), _checkpoints(root, problems), problems)
     found = tuple(filter(None, [partition]))
-    return Broker(root, source, found, _properties(root, problems), *_clean(root, problems), tuple(problems), is_lone=True)
+    return Broker(root, source, found, _properties(root, problems), *_clean(root, problems), tuple(problems), True, _is_simulated(root))
 
 
 def _opened(path: Path, name: names.PartitionName, offsets: Mapping[str, Mapping], problems: list[Problem]) -> Partition | None:
@@ -174,6 +176,15 @@ def _clean(root: Path, problems: list[Problem]) -> tuple[bool, dict | None]:
     except KafkavizError as fault:
         problems.append(Problem.of(path, fault))
         return True, None
+
+
+def _is_simulated(root: Path) -> bool:
+    """Whether it is a directory like any other but for a comment."""
+    path, begins = root / names.SERVER_PROPERTIES, f"#{names.SIMULATED}".encode()
+    try:
+        return path.is_file() and file.read(path, 0, len(begins)) == begins
+    except (CannotOpen, OSError):
+        return False
 
 
 def _no_broker(root: Path) -> CannotOpen:

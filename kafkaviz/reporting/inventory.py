@@ -36,7 +36,8 @@ def _chips(subject: Subject) -> Html:
     ids = {"Cluster": broker.cluster_id, "Directory id": broker.directory_id, "Node": broker.node_id}
     known = {name: mono(value) for name, value in ids.items() if value}
     why = f" ({subject.looks.because})" if subject.looks.because else ""
-    told = {"How it was left": chip, "Written by": f"Kafka {subject.looks.text}{why}", **known}
+    simulated = {"Simulated": "by kafkaviz: no broker wrote it"} if broker.is_simulated else {}
+    told = {**simulated, "How it was left": chip, "Written by": f"Kafka {subject.looks.text}{why}", **known}
     return facts(told)
 
 

@@ -70,8 +70,7 @@ def own_files(state: BrokerState) -> Iterator[StoredFile]:
         yield in_memory(names.CLEAN_SHUTDOWN, body.encode(), state.ended_ms)
     if not state.clean or release < LOCK_GONE_SINCE:
         yield in_memory(names.LOCK, b"", state.started_ms)
-    if state.settings:
-        yield in_memory(names.SERVER_PROPERTIES, server_properties(state.settings, release), state.started_ms)
+    yield in_memory(names.SERVER_PROPERTIES, server_properties(state.settings, release), state.started_ms)
 
 
 def partition_metadata(release: Release, seed: int, created_ms: int) -> Iterator[StoredFile]:
@@ -81,14 +80,14 @@ def partition_metadata(release: Release, seed: int, created_ms: int) -> Iterator
 
 
 def server_properties(settings: Mapping[str, Value], release: Release) -> bytes:
-    """Settings of a topic under a broker's names, for those who read the directory; Kafka does not look for the file there."""
+    """That all is simulated, and settings of a topic under a broker's names; Kafka does not look for the file there."""
     id_name = "node.id" if release >= KRAFT_SINCE else "broker.id"
     found = {id_name: str(NODE_ID)}
     for name, value in settings.items():
         broker_name = _broker_name("segment.bytes" if name == "internal.segment.bytes" else name)
         if broker_name and value is not None:
             found[broker_name] = str(value).lower() if isinstance(value, bool) else str(value)
-    return checkpoint.build_properties(found, [" What the log was written with"])
+    return checkpoint.build_properties(found, [names.SIMULATED, " What the log was written with"])
 
 
 def bootstrap(release: Release, now_ms: int) -> bytes:
