@@ -27,7 +27,6 @@ KINDS = ("missing", "permission", "not-kafka", "archive", "file", "outside")  # 
 COMMANDS = (  # asked for by the command line, by Spark's own users, or by nobody: no page shows what they raise
     "commands", "reporting", "analyse/paths.py", "analyse/calibration.py", "analyse/replayed.py", "format/internal.py", "format/remote.py",
     "pipeline/source.py", "pipeline/source_schema.py", "pipeline/sql.py", "search/consumer.py", "search/fetch.py", "search/profile.py",
-    "simulate/whole",
 )  # fmt: skip
 KAFKAS = (  # what Kafka and Java say, as they say it
     "Malformed", "Invalid topic ID", "Invalid wrapper", "Invalid negative", "Found ", "Record ", "Snapshot ", "Unrecognized ", "Expected 7",
