@@ -16,7 +16,8 @@ class Outlook:
     logs: all of the broker; cut_logs: that lose cut_bytes at their ends. deleted_files: but for what every start may delete;
     deleted_directories: of topics that were deleted. read_logs: read again from their recovery points, since the broker was not
     stopped cleanly; rebuilt_segments: whose indexes are written anew from their batches, for whatever reason.
-    waiting_files: that were to be deleted anyway; snapshots: of producers, that it writes or removes, as any start may.
+    waiting_files: that were to be deleted anyway; snapshots: of producers, that it writes or removes, as any start may; epochs: files of
+    leader epochs that it writes anew from the batches.
     """
 
     clean: bool
@@ -30,6 +31,7 @@ class Outlook:
     rebuilt_segments: int = 0
     waiting_files: int = 0
     snapshots: int = 0
+    epochs: int = 0
 
 
 def of(restart: Restart, logs: int) -> Outlook:
@@ -47,5 +49,6 @@ def of(restart: Restart, logs: int) -> Outlook:
         read_logs=len({one.partition for one in restart.steps if one.cause == "unflushed"}),
         waiting_files=len({one.file for one in deleted if one.file and one.cause == "leftover-deleted"}),
         snapshots=len({one.file for one in restart.steps if one.file and one.cause == "producer-state"}),
+        epochs=len({one.file for one in restart.steps if one.cause == "leader-epochs"}),
         rebuilt_segments=len({(one.partition, one.segment) for one in restart.steps if one.action == "rebuild" and one.cause in RECOVERED}),
     )

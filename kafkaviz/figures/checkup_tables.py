@@ -62,11 +62,16 @@ def steps(restart: Restart | None) -> Table | None:
         groups.setdefault((one.expected, ORDER.index(one.action), one.cause), []).append(one)
     rows = [row for key in sorted(groups) for row in _rows(groups[key])]
     own = sum(len(_rows(groups[key])) for key in groups if not key[0])  # the others every start may do
-    files = len({one.file or one.partition for one in restart.steps})
     doing = "every" if not own else "start" if restart.starts else "failing"
-    title = say(f"health.steps_{doing}", steps=_many("steps", len(restart.steps)), files=_many("files", files))
+    title = say(f"health.steps_{doing}", steps=_count(len(restart.steps), len(rows)))
     sent = tuple(rows[:SENT])
     return Table("steps", title, (), _columns("step", "where", "what", "why"), (1,), sent, min(own or SHOWN, SHOWN), len(rows) - len(sent))
+
+
+def _count(steps: int, rows: int) -> str:
+    """How many, and in how many rows where some stand together."""
+    told = _many("steps", steps)
+    return told if steps == rows else counted("health.steps_together", rows, steps=told, n=units.group(rows))
 
 
 def _rows(same: Sequence[Step]) -> list[Row]:

@@ -36,6 +36,7 @@ def sentence(told: Outlook) -> str:
 
 def _usual(told: Outlook) -> Iterator[str]:
     """What every start removes or writes, of a healthy directory too."""
-    for key, count in (("directories", told.deleted_directories), ("waiting", told.waiting_files), ("snapshots", told.snapshots)):
+    for key, count in (("directories", told.deleted_directories), ("waiting", told.waiting_files), ("snapshots", told.snapshots),
+                       ("epochs", told.epochs)):
         if count:
             yield many(f"outlook.{key}", count)

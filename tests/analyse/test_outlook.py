@@ -30,8 +30,9 @@ def test_each_thing_is_counted_once():
 
 def test_a_start_that_does_what_every_start_may_changes_nothing():
     """Producer snapshots, and files that waited to be unlinked."""
-    told = outlook.of(Restart(True, True, (SNAPSHOT, GONE[1], TOPIC)), 7)
-    usual = "one directory of deleted topics, one file that waited for deletion, one snapshot"
+    epochs = Step("a-0", None, "rebuild", "leader-epochs", "", "a-0/leader-epoch-checkpoint")
+    told = outlook.of(Restart(True, True, (SNAPSHOT, epochs, GONE[1], TOPIC)), 7)
+    usual = "one directory of deleted topics, one file that waited for deletion, one snapshot, one leader-epoch-checkpoint file"
     assert outlook_words.sentence(told) == f"change nothing but what every start does: {usual}"
     assert outlook_words.sentence(outlook.of(Restart(True, True, ()), 7)) == "change nothing"
     assert set(EXPECTED) | set(RECOVERED) <= CAUSES.keys()

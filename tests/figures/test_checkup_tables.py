@@ -27,7 +27,7 @@ def test_what_changes_most_comes_first():
     ]  # fmt: skip
     assert shown.rows[0].cells[3] == "Full" and shown.rows[1].cells[1:3] == ("d-0/7.log", "45 B from byte 561\u202f373")
     assert shown.rows[1].link == {"tp": "d-0", "segment": "7"} and shown.rows[2].link == {}
-    assert shown.shown == 4 and shown.title == "What the start does before it fails, step by step: 5 steps, 5 files"
+    assert shown.shown == 4 and shown.title == "What the start does before it fails, step by step: 5 steps"
 
 
 def test_many_alike_are_one_row():
@@ -36,7 +36,9 @@ def test_many_alike_are_one_row():
     assert [row.cells[1] for row in shown.rows] == ["x-0/7.index", "4 files in 4 topic-partitions"]
     assert [row.is_one for row in shown.rows] == [True, False] and "t-3" in shown.rows[1].hover[1]
     within = tables.steps(started(*(step("t-0", "delete", "leftover-deleted", f"{number}.log", size_bytes=10) for number in range(4))))
-    assert within.title == "What every start does, step by step: 4 steps, 4 files"
+    assert within.title == "What every start does, step by step: 4 steps, alike ones together, in 1 row"
+    rows = tables.steps(started(*(step(f"t-{number}") for number in range(9)), step("x-0", "delete", "orphan-index")))
+    assert rows.title == "What the start does, step by step: 10 steps, alike ones together, in 2 rows" and len(rows.rows) == 2
     assert within.rows[0].cells[:3] == ("Deletes", "4 files in t-0", "40 B") and within.shown == tables.SHOWN
 
 
