@@ -14,6 +14,8 @@ OTHERS = [one for one in words.LANGUAGES if one != words.ENGLISH]
 ASKED = re.compile(r"""\b(?:say|counted)\(\s*f?["']([a-z_]+\.[^"']+)["']""")
 LITERAL = re.compile(r"""["']([a-z_]+\.[^"'\n]*)["']""")
 TABLES = re.compile(r"""\btable\(\s*["']([a-z_]+)["']\)""")
+HAN = "[\u4e00-\u9fff]"
+KEY = re.compile(r"^[a-z-]+: ")  # of a block: its text follows behind an English colon
 SINGLE = "_1"  # of one thing, where a language tells one from many
 
 
@@ -58,6 +60,20 @@ def test_chinese_is_translated():
     english = words.catalogue(words.ENGLISH)
     assert [key for key, text in found.items() if re.search(r"[a-z]{3} [a-z]{2}", text) and not re.search(r"[\u4e00-\u9fff]", text)] == []
     assert [key for key, text in found.items() if words.catalogue("zh")[key] == english.get(key) and " " in text.strip()] == []
+
+
+def untidy(text: str) -> bool:
+    """Whether a sign of another language stands beside a Han character, or no blank between one and a Latin letter or digit."""
+    beside = "[,;:?!A-Za-z0-9`]"
+    return bool(re.search(f"{HAN}{beside}|{beside}{HAN}|{HAN} {HAN}", re.sub(r"\{\w+\}", "§", text)))
+
+
+def test_chinese_has_its_own_signs():
+    """And blanks where two scripts meet, not elsewhere; in lessons too."""
+    files = (ROOT / "kafkaviz" / "ui" / "lessons").glob("*.zh.md")
+    lessons = [KEY.sub("", line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    assert len(lessons) > 500 and [text for text in (*words.catalogue("zh").values(), *lessons) if untidy(text)] == []
+    assert untidy("位移a") and untidy("位移,") and untidy("位移 位移") and not untidy("位移 a，`b` 位移")
 
 
 def sources() -> list[str]:
