@@ -50,11 +50,11 @@ STATES = {
     "Broker, nothing there": State("?dir=/nowhere", ".kv-state"),
     "Broker, upload": State("?", FIGURE, opens=(".st-key-kv_upload button", "[role=dialog]")),
     "Broker, keys": State("?", FIGURE, opens=(".st-key-kv_keys button", "[role=dialog] .kv-kb")),
-    "Segment": State(f"{SEGMENT}&pin=11612", "tr.on"),
+    "Segment": State(f"{SEGMENT}&pin=11612", ".dt svg"),
     "Segment, Time index": State(f"{SEGMENT}&tab=Time+index", "tr.on"),
     "Segment, Bytes": State(f"{SEGMENT}&pin=11612&tab=Bytes", ".hex .h.on"),
-    "Segment, Go to": State(SEGMENT, "tr.on", opens=(".st-key-kv_goto button", ".st-key-kv_found a")),
-    "Segment, its picker": State(SEGMENT, "tr.on", opens=(".st-key-kv_pick_tp button:visible", "[role=menuitem]")),
+    "Segment, Go to": State(SEGMENT, ".dt svg", opens=(".st-key-kv_goto button", ".st-key-kv_found a")),
+    "Segment, its picker": State(SEGMENT, ".dt svg", opens=(".st-key-kv_pick_tp button:visible", "[role=menuitem]")),
     "Lookup": State("lookup?tp=orders-0&by=timestamp&step=6", ".say"),
     "Lookup, how to read it": State("lookup?tp=orders-0", ".say", opens=("[data-testid=stPopover] button", "[data-testid=stPopoverBody]")),
     "Lookup, the record": State("lookup?tp=orders-0&by=offset&target=2247&step=30", ".rec"),
@@ -92,6 +92,8 @@ def opened(request, server: str, browser: "sync_api.Browser", samples: dict[str,
         page.set_default_timeout(PATIENCE_MS)
         page.goto(f"{server}/{state.path}{of}" + ("" if language == "en" else f"&lang={language}"))
         page.locator(state.shows).first.wait_for(state="attached", timeout=test_browser.SPARK_PATIENCE_MS)
+        page.locator(SETTLED).wait_for()
+        page.wait_for_timeout(AFTER_RESIZE_MS)  # what the first run led to has begun
         page.locator(SETTLED).wait_for()
         if state.opens:
             pressed, comes = state.opens
