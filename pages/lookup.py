@@ -6,6 +6,7 @@ from kafkaviz import units, versions
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.figures import fault_words, stepper
 from kafkaviz.figures.stepper import Made
+from kafkaviz.search.fetch import OffsetOutOfRange
 from kafkaviz.ui import choice, parts, pick, state
 from kafkaviz.ui.components import stepper as components
 from kafkaviz.ui.frame import frame
@@ -72,6 +73,8 @@ def drawn(source: Source, asked: Asked, found: Made, key: str, place: Place | No
     """The lookup step by step, and what is around it. key: of all that was asked."""
     shown, by = stepper.view(found), asked.by
     components.stepper(stepper.message(shown, found, key), lambda: target.take_slot(key, found, by))
+    if isinstance(found.found.error, OffsetOutOfRange):
+        target.outside(source, found.found.offset)
     if place and found.found.record:
         onward(place, found)
     if found.found.searches:

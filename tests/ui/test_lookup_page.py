@@ -205,6 +205,20 @@ def test_beyond_the_end(clean):
     assert "but we only have log segments upto 6000" in steps(at) and "plotly_chart" not in [one.type for one in at.get("plotly_chart")]
 
 
+def test_an_offset_outside_leads_to_the_nearest(clean):
+    """What the consumer does then, and one way on."""
+    at = page(clean, tp="dense-index-0", target="9999")
+    assert "past the end: the last one is 5\u202f999" in html(at) and "auto.offset.reset" in html(at)
+    next(one for one in at.button if one.key == "kv_near").click().run()
+    assert at.session_state["target"] == "5\u202f999" and "kv_near" not in [one.key for one in at.button]
+
+
+def test_before_the_start(clean):
+    """Records that were deleted: the first that is left."""
+    at = page(clean, tp="weblogs-0", target="3")
+    assert "before the start: the first one is 12\u202f177" in html(at)
+
+
 def test_at_random_and_by_the_slider(clean):
     """Both write the field."""
     at = page(clean, tp="dense-index-0", target="2247")

@@ -96,6 +96,15 @@ def take_slot(key: str, found: Made, by: str) -> None:
     _take(int(entry["timestamp_ms"]) if is_time else int(entry["relative_offset"]) + segment.base_offset, by)
 
 
+def outside(source: Source, offset: int) -> None:
+    """The broker answers with an error: what a consumer does then, and the nearest offset that is there."""
+    near = min(max(offset, source.first), source.last)
+    what = say("lookup.past_end" if offset > near else "lookup.before_start", offset=units.group(offset), near=units.group(near))
+    with parts.state("outside", "info", what, say("lookup.outside")):
+        offered = say("lookup.offer", target=units.group(near))
+        st.button(offered, type="primary", key="kv_near", on_click=_take, args=(near, OFFSET))
+
+
 def asked(source: Source, by: str) -> int | None:
     """The target; where the field holds none the page says so."""
     target = _value(by)
