@@ -7,6 +7,7 @@
 from kafkaviz import words
 from kafkaviz.errors import CannotOpen, CorruptBytes, CorruptFile, KafkavizError
 from kafkaviz.figures.finding_words import ended
+from kafkaviz.log.archive import given
 from kafkaviz.words import say
 from kafkaviz.words.retold import retold
 
@@ -14,15 +15,21 @@ from kafkaviz.words.retold import retold
 def told(fault: Exception) -> str:
     """All of it, as one line without a full stop: what, where, and what to do."""
     if words.language() == words.ENGLISH or not isinstance(fault, KafkavizError):
-        return str(fault)
+        return _given(fault)
     if isinstance(fault, CorruptFile):
-        return say("faults.at_byte", path=fault.path, byte=fault.position, what=what(fault.what))
+        return say("faults.at_byte", path=given(fault.path), byte=fault.position, what=what(fault.what))
     if isinstance(fault, CorruptBytes):
         return say("faults.byte", byte=fault.position, what=what(fault.what))
     if isinstance(fault, CannotOpen):
         key = "faults.of_path_next" if fault.next_step else "faults.of_path"
-        return say(key, path=fault.path, what=what(fault.what), next=what(fault.next_step))
+        return say(key, path=given(fault.path), what=what(fault.what), next=what(fault.next_step))
     return what(str(fault))
+
+
+def _given(fault: Exception) -> str:
+    """The words of a fault, which begin with its path; no folder of the cache in them."""
+    path = getattr(fault, "path", None)
+    return str(fault) if path is None else f"{given(path)}{str(fault).removeprefix(str(path))}"
 
 
 def line(fault: Exception) -> str:

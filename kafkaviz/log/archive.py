@@ -43,6 +43,9 @@ BROKEN = (  # what the readers of the standard library raise on bytes that are n
 )  # fmt: skip
 
 
+_GIVEN: dict[Path, Path] = {}  # the archive that each folder of the cache holds, of those opened by this process
+
+
 @dataclass(frozen=True)
 class Member:
     """One regular file or directory of an archive."""
@@ -84,7 +87,15 @@ def opened(path: Path) -> Path:
     home = unpacked(path)
     if not home.exists():
         _unpack_aside(path, home)
-    return _innermost(home / stem(path))
+    root = _innermost(home / stem(path))
+    _GIVEN[home], _GIVEN[root] = path, path
+    return root
+
+
+def given(path: Path) -> Path:
+    """A path as a person knows it: of what lies in an archive that was opened, the archive's own and the path in it."""
+    root = next((one for one in (path, *path.parents) if one in _GIVEN), None)
+    return path if root is None else _GIVEN[root] / path.relative_to(root)
 
 
 def unpacked(path: Path) -> Path:

@@ -18,7 +18,7 @@ from kafkaviz.config_def import Release, Setting, Value
 from kafkaviz.errors import KafkavizError, RefusedSetting
 from kafkaviz.format import checkpoint
 from kafkaviz.format.names import METADATA_TOPIC, SERVER_PROPERTIES
-from kafkaviz.log import file, metadata_log
+from kafkaviz.log import archive, file, metadata_log
 from kafkaviz.log.broker import Broker, Problem
 from kafkaviz.log.metadata_log import Given, Image
 
@@ -94,7 +94,7 @@ class Settings:
         for given_as in (found for found in _names(one, is_metadata) if found in self.properties):
             value = self._read(one, given_as, self.properties[given_as])
             if value is not None:
-                return Sourced(name, value, Origin.FILE, given_as, f"{given_as}, in {self.properties_path}")
+                return Sourced(name, value, Origin.FILE, given_as, f"{given_as}, in {archive.given(self.properties_path or Path(SERVER_PROPERTIES))}")
         return Sourced(name, one.default(self.release), Origin.DEFAULT, name, f"default of Kafka {versions.text(self.release)}")
 
     def _dynamic(self, topic: str) -> dict[Origin, Mapping[str, Given]]:

@@ -13,6 +13,7 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.figures import fault_words
 from kafkaviz.figures.finding_words import sentence
 from kafkaviz.figures.listed import either, named
+from kafkaviz.log import archive
 from kafkaviz.log.broker import Problem
 from kafkaviz.ui import cache, parts, state
 from kafkaviz.words import counted, say
@@ -34,7 +35,7 @@ def cannot_open(fault: CannotOpen) -> None:
 
 
 def _missing(fault: CannotOpen) -> None:
-    _refused("missing", "error", say("faults.missing", path=fault.path), say("faults.missing_why"))
+    _refused("missing", "error", say("faults.missing", path=archive.given(fault.path)), say("faults.missing_why"))
 
 
 def _not_kafka(fault: CannotOpen) -> None:
@@ -42,7 +43,7 @@ def _not_kafka(fault: CannotOpen) -> None:
     why = sentence(fault_words.what(fault.what))
     if found:
         why = counted("faults.nearby", len(found), why=why, paths=named(found))
-    with parts.state("not_kafka", "info", say("faults.not_kafka", path=fault.path), why, level=1):
+    with parts.state("not_kafka", "info", say("faults.not_kafka", path=archive.given(fault.path)), why, level=1):
         for place, path in enumerate(found):
             kind = "secondary" if place else "primary"
             st.button(parts.plain(say("faults.open_path", path=path)), key=f"kv_nearby_{place}", type=kind, on_click=go, args=(path,))
@@ -53,7 +54,7 @@ def _not_kafka(fault: CannotOpen) -> None:
 
 def _no_permission(fault: CannotOpen) -> None:
     why = say("faults.permission_why", owner=_owner(fault.path))
-    _refused("permission", "lock", say("faults.permission", path=fault.path), why)
+    _refused("permission", "lock", say("faults.permission", path=archive.given(fault.path)), why)
 
 
 def _owner(path: Path) -> str:
@@ -70,7 +71,8 @@ def _owner(path: Path) -> str:
 def _outside(fault: CannotOpen) -> None:
     below = [str(root) for root in cache.roots() or [cache.SAMPLES]]
     roots = either(below)
-    with parts.state("outside", "lock", say("faults.outside", path=fault.path), say("faults.outside_why", roots=roots), level=1):
+    finding = say("faults.outside", path=archive.given(fault.path))
+    with parts.state("outside", "lock", finding, say("faults.outside_why", roots=roots), level=1):
         _samples("secondary")
 
 
@@ -81,7 +83,7 @@ def _bad_archive(fault: CannotOpen) -> None:
 
 def _unreadable(fault: CannotOpen) -> None:
     why = say("faults.unreadable_why", what=fault_words.what(fault.what))
-    _refused("unreadable", "error", say("faults.unreadable", path=fault.path), why)
+    _refused("unreadable", "error", say("faults.unreadable", path=archive.given(fault.path)), why)
 
 
 def _refused(name: str, mark: str, finding: str, why: str) -> None:
@@ -107,7 +109,7 @@ def no_partition(directory: Path, problems: Sequence[Problem]) -> None:
             _again()
             _samples("tertiary")
         return
-    finding, evidence = say("faults.nothing", path=directory), given(problem_table, directory, problems)
+    finding, evidence = say("faults.nothing", path=archive.given(directory)), given(problem_table, directory, problems)
     with parts.state("nothing", "lock", finding, say("faults.nothing_why"), evidence, level=1):
         _again()
 
@@ -132,7 +134,7 @@ def problem_table(directory: Path, problems: Sequence[Problem]) -> None:
 
 
 def _inside(path: Path, directory: Path) -> str:
-    return str(path.relative_to(directory)) if path.is_relative_to(directory) else str(path)
+    return str(path.relative_to(directory)) if path.is_relative_to(directory) else str(archive.given(path))
 
 
 def _again(kind: str = "secondary") -> None:

@@ -101,7 +101,7 @@ def largest(chosen: Partition) -> Segment:
 
 def _refused(key: str, path: Path, name: str = "") -> CannotOpen:
     """What is not there, as a whole sentence in the reader's language."""
-    return CannotOpen(path, say(key, path=path, name=name), kind="missing")
+    return CannotOpen(path, say(key, path=archive.given(path), name=name), kind="missing")
 
 
 def default_directory() -> str:

@@ -175,3 +175,11 @@ def test_english_is_the_error_itself():
     """To the letter."""
     fault = CannotOpen("/x", "is not there", "it was moved or removed")
     assert told(fault) == str(fault) and what("is not there") == "is not there"
+
+
+@pytest.mark.parametrize("spoken", words.LANGUAGES)
+def test_no_folder_of_the_cache_is_told(spoken, clean, monkeypatch):
+    """A fault in an archive's file names the archive, in every language."""
+    monkeypatch.setattr(words, "language", lambda: spoken)
+    for fault in (CannotOpen(clean / "orders-0", "is not there"), CorruptFile(clean / "orders-0" / "0.log", 7, "batch length is -1")):
+        assert "unpacked" not in told(fault) and f"kafka-4.3.1-clean.tar.gz{os.sep}orders-0" in told(fault)

@@ -241,3 +241,13 @@ def test_a_member_without_a_name_is_one_line(tmp_path):
     path.write_bytes(data)
     with pytest.raises(CannotOpen, match="no archive"):
         archive.opened(path)
+
+
+def test_what_lies_in_an_archive_is_named_by_it(tmp_path):
+    """As it was given, with the path in it; no folder of the cache."""
+    path = tmp_path / "kafka.zip"
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.writestr("kafka/orders-0/00000000000000000000.log", b"")
+    root = archive.opened(path)
+    assert archive.given(root) == path and archive.given(root / "orders-0") == path / "orders-0"
+    assert archive.given(archive.unpacked(path)) == path and archive.given(tmp_path / "other") == tmp_path / "other"

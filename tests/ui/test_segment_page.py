@@ -130,6 +130,12 @@ def test_nothing_to_draw(source, partition, segment, finding, request):
     assert finding in html(at) and sent(at) == ({}, {}) and "<h1>" in html(at)
 
 
+def test_an_archive_is_named_as_it_was_given():
+    """No folder of the cache: nobody knows it."""
+    text = html(page(ROOT / "sample_data" / "kafka-4.3.1-clean.tar.gz", "nonexist-0"))
+    assert "kafka-4.3.1-clean.tar.gz holds no topic-partition nonexist-0" in text and "unpacked" not in text
+
+
 def test_a_missing_segment_names_those_there_are(damaged):
     """Each opens."""
     at = page(damaged, "rides-0", 700)
