@@ -94,7 +94,8 @@ class Settings:
         for given_as in (found for found in _names(one, is_metadata) if found in self.properties):
             value = self._read(one, given_as, self.properties[given_as])
             if value is not None:
-                return Sourced(name, value, Origin.FILE, given_as, f"{given_as}, in {archive.given(self.properties_path or Path(SERVER_PROPERTIES))}")
+                path = archive.given(self.properties_path or Path(SERVER_PROPERTIES))
+                return Sourced(name, value, Origin.FILE, given_as, f"{given_as}, in {path}")
         return Sourced(name, one.default(self.release), Origin.DEFAULT, name, f"default of Kafka {versions.text(self.release)}")
 
     def _dynamic(self, topic: str) -> dict[Origin, Mapping[str, Given]]:
