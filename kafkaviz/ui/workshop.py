@@ -107,6 +107,16 @@ def letter(block: Block, name: str, part: int) -> str | None:
     return chosen if chosen and chosen in LETTERS[: len(choices(block))] else None
 
 
+def is_answered(here: At) -> bool:
+    """Whether the question of the step, if it has one, is answered."""
+    return all(letter(one, here.lesson.name, here.part) is not None for one in here.step.blocks("predict"))
+
+
+def is_solved(here: At) -> bool:
+    """Whether the task of the step is solved."""
+    return (here.lesson.name, here.part, True) in answers()
+
+
 def choices(block: Block) -> list[tuple[str, bool]]:
     """The choices of a question in the order they are written, each beside whether it is right."""
     return [(text, key == "right") for key, text in block.said if key in ("choice", "right")]

@@ -80,12 +80,21 @@ def test_the_page_as_it_opens():
     ]  # fmt: skip
     assert "The figure appears when you have answered" in html(at) and "4 segments of heartbeat-0" not in html(at)
     assert at.button(key="kv_back").disabled and at.button(key="kv_next").disabled
+    assert "Often said" not in html(at) and "**floor**" not in text(at)  # either would tell
+
+
+def test_a_figure_waits_for_the_task():
+    """The bytes view would decode the entry that is to be decoded; the task shows the bytes alone."""
+    at = page(lesson="three-files", at="3")
+    assert "00 00 00 2b 00 00 10 53" in html(at) and "when you have solved the exercise" in html(at)
+    at = sound(at.text_input(key="kv_given_three-files_3").input("10948 4179").run())
+    assert ">Right<" in html(at) and "when you have solved the exercise" not in html(at)
 
 
 def test_a_choice_reveals_and_is_kept_in_the_address():
     """Wrong first, then right; the figure comes, the next step is free."""
     at = press(page(), "kv_choice_1")
-    assert "Not so" in html(at) and "The **floor** of 20000" in text(at) and "4 segments of heartbeat-0" in html(at)
+    assert "Not so" in html(at) and "not above 20000 is 10905: the **floor**" in text(at) and "4 segments of heartbeat-0" in html(at)
     assert asked(at, "answers") == "three-files.1b" and not at.button(key="kv_next").disabled
     at = press(at, "kv_choice_0")
     assert ">Right<" in html(at) and asked(at, "answers") == "three-files.1a" and "1 of 38 questions answered" in html(at)
@@ -152,11 +161,12 @@ def test_chinese():
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_step_draws(language):
-    """All steps of all lessons, answered, with notes."""
+    """All steps of all lessons, answered and solved, with notes."""
     at = page(lang=language, notes="1")
     for lesson in lessons.lessons(language)[0]:
         for part, step in enumerate(lesson.steps, 1):
-            at.query_params["lesson"], at.query_params["at"], at.query_params["answers"] = lesson.name, str(part), f"{lesson.name}.{part}a"
+            at.query_params["lesson"], at.query_params["at"] = lesson.name, str(part)
+            at.query_params["answers"] = f"{lesson.name}.{part}a {lesson.name}.{part}x"
             sound(at.run())
             assert f"<h1>{step.title.replace(chr(39), '&#x27;')}</h1>" in html(at), (lesson.name, part)
             assert "kv-state" not in html(at) and "kv-wait" not in html(at), (lesson.name, part)

@@ -21,19 +21,20 @@ def of_step(here: At) -> list[Block]:
 
 def drawn(figures: Sequence[Block], here: At) -> None:
     """All of them; one that would tell the answer waits for it."""
-    questions = here.step.blocks("predict")
-    is_answered = all(workshop.letter(one, here.lesson.name, here.part) is not None for one in questions)
+    is_answered = workshop.is_answered(here)
     for number, block in enumerate(figures):
         if number:
             st.space(16)
-        _figure(block, f"{here.lesson.name}_{here.part}_{number}", is_answered)
+        is_open = workshop.is_solved(here) if block["after"] == "task" else is_answered or not block["after"]
+        _figure(block, f"{here.lesson.name}_{here.part}_{number}", is_open, is_answered)
 
 
-def _figure(block: Block, key: str, is_answered: bool) -> None:
+def _figure(block: Block, key: str, is_open: bool, is_answered: bool) -> None:
     """One figure, or the place where it will be."""
-    if block["after"] and not is_answered:
+    if not is_open:
         with st.container(key=f"kv_fig_wait_{key}"):
-            st.html(f'<div class="kv-wait">{parts.icon("visibility_off")}<span>{parts.escape(say("workshop.hidden_figure"))}</span></div>')
+            waits = say(f"workshop.hidden_until_{block['after']}")
+            st.html(f'<div class="kv-wait">{parts.icon("visibility_off")}<span>{parts.escape(waits)}</span></div>')
         return
     kind = LIVE[block.kind]
     try:

@@ -39,6 +39,8 @@ def show(here: At, count: int, is_teacher: bool) -> None:
             for number, block in enumerate(step.blocks()):
                 if block.kind in ("predict", "exercise"):
                     _answer(block, part)
+                elif block.kind == "misleads" and step.blocks("predict"):
+                    _misleads(block)
                 elif block.kind in LIVE and block["after"]:
                     _figure(block, f"paper_{lesson.name}_{part}_{number}")
 
@@ -55,7 +57,7 @@ def _step(step: Step, part: int, lesson: Lesson, is_teacher: bool) -> None:
                 _question(one, f"{part}_{number}")
             elif one.kind == "exercise":
                 _task(one)
-            elif one.kind == "misleads":
+            elif one.kind == "misleads" and not step.blocks("predict"):
                 _misleads(one)
         if is_teacher:
             notes(step)

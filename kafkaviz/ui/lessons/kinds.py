@@ -68,7 +68,8 @@ LOOKUP = {
     "search": Key(release, default=versions.NEWEST), "warm": Key(natural),
 }  # fmt: skip
 WRITTEN = {"workload": Key(name, needed=True)}
-SHOWN = {"after": Key(one_of("answer")), "step": Key(natural)}  # shown once the step's question is answered; where a stepper begins
+# shown once the step's question is answered, or its task solved; where a stepper begins
+SHOWN = {"after": Key(one_of("answer", "task")), "step": Key(natural)}
 
 TASK_KEYS = {  # what an exercise of each sort must say besides
     "probe": ("set", "target", "after-probes"), "floor": ("set", "target"), "start": ("set", "target"),

@@ -19,8 +19,10 @@ ANSWER_PX = 340  # a text field for a number
 
 
 def asked(here: At) -> None:
-    """Question, exercise, and what misleads, in the order of the file."""
+    """Question, exercise, and what misleads, in the order of the file; what is so waits until the question is answered."""
     for number, block in enumerate(here.step.blocks("predict", "exercise", "misleads")):
+        if block.kind == "misleads" and not workshop.is_answered(here):
+            continue
         {"predict": _predict, "exercise": _exercise, "misleads": _misleads}[block.kind](block, here, number)
 
 

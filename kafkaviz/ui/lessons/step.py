@@ -99,8 +99,8 @@ def _next(after: tuple[str, int] | None, here: At) -> None:
         st.button(say("workshop.finish"), on_click=workshop.switch, args=(state.PAPER,), **look)
         return
     label = say("workshop.next" if after[0] == here.lesson.name else "workshop.next_lesson")
-    waits = any(workshop.letter(one, here.lesson.name, here.part) is None for one in here.step.blocks("predict"))
-    look |= {"icon": ":material/arrow_forward:", "icon_position": "right", "disabled": waits and not st.query_params.get(state.NOTES)}
+    waits = not workshop.is_answered(here) and not st.query_params.get(state.NOTES)
+    look |= {"icon": ":material/arrow_forward:", "icon_position": "right", "disabled": waits}
     st.button(label, on_click=workshop.go, args=after, **look)
 
 
