@@ -38,11 +38,11 @@ class Source:
         return stored(Log(self.partition, IndexConfig(*(int(one.value) for one in self.settings))))
 
     def rebuilt(self, release: Release) -> Iterator[Rebuilt]:
-        """Each segment as a release recovers and closes it. Raises KafkavizError, in Kafka's words, where recovery ends in an exception."""
+        """Each segment as a release recovers and closes it. Raises CannotOpen, in Kafka's words, where recovery ends in an exception."""
         try:
             yield from rebuild(self.log(), self.base_offsets, profile(release))
         except Refused as refused:
-            raise KafkavizError(str(refused)) from None
+            raise CannotOpen(refused.file, str(refused.raised), refused.then) from None
 
     def roll_reasons(self, built: Sequence[Rebuilt]) -> list[str | None]:
         """Why each rebuilt segment was rolled, as infer.roll_reasons words it; None where none is seen."""

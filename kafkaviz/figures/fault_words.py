@@ -43,4 +43,5 @@ def what(said: str) -> str:
     known, rest = retold("errors", before), what(after) if colon else ""
     if colon and (known, rest) != (before, after):
         return say("faults.of_path", path=known, what=rest)
-    return retold("errors", said)
+    found = retold("errors", said)
+    return found if found != said else retold("findings", said)  # what a start does then

@@ -183,3 +183,10 @@ def test_no_folder_of_the_cache_is_told(spoken, clean, monkeypatch):
     monkeypatch.setattr(words, "language", lambda: spoken)
     for fault in (CannotOpen(clean / "orders-0", "is not there"), CorruptFile(clean / "orders-0" / "0.log", 7, "batch length is -1")):
         assert "unpacked" not in told(fault) and f"kafka-4.3.1-clean.tar.gz{os.sep}orders-0" in told(fault)
+
+
+def test_a_recovery_that_ends_says_what_a_start_does_then(chinese):
+    """Kafka's words as they are, and behind them the way out."""
+    then = "a start that recovers it fails: start again with the producer snapshots put back, if there is a copy"
+    fault = CannotOpen("a-0/0.log", "E: full (size = 84)", then)
+    assert told(fault) == "a-0/0.log：E: full (size = 84)；恢复它的启动会失败：如果有备份，放回生产者快照后再次启动"

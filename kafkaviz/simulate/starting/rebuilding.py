@@ -45,6 +45,7 @@ class Refused(Exception):
 
     def __init__(self, file: str, raised: Raised, then: str) -> None:
         super().__init__(f"{file}: {raised}; {then}")
+        self.file, self.raised, self.then = file, raised, then
 
 
 def rebuild(log: StoredLog, wanted: Sequence[int], of: Profile = NEWEST) -> Iterator[Rebuilt]:
