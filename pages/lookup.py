@@ -70,11 +70,11 @@ def show(source: Source, sets: dict[str, str], assumed: str, place: Place | None
 
 
 def drawn(source: Source, asked: Asked, found: Made, key: str, place: Place | None) -> None:
-    """The lookup step by step, and what is around it. key: of all that was asked."""
+    """The lookup step by step, and what is around it; of an offset outside the log there are no steps. key: of all that was asked."""
+    if isinstance(found.found.error, OffsetOutOfRange):
+        return target.outside(source, found.found.offset, found.found.error)
     shown, by = stepper.view(found), asked.by
     components.stepper(stepper.message(shown, found, key), lambda: target.take_slot(key, found, by))
-    if isinstance(found.found.error, OffsetOutOfRange):
-        target.outside(source, found.found.offset)
     if place and found.found.record:
         onward(place, found)
     if found.found.searches:

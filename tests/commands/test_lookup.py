@@ -258,3 +258,14 @@ def test_a_start_that_ends_with_an_exception_is_told(killed, tmp_path, capsys):
         error = json.loads(found.out).get("start_error", "")
         assert ("KafkaStorageException: Error while reading checkpoint" in error) == is_told
         assert (f"next start ends here with {error}" in found.err) == is_told
+
+
+@pytest.mark.parametrize(("asked", "why"), [
+    (("--offset", "99999999"), "4 segments, offsets 0 to 39999: no segment is searched for offset 99999999"),
+    (("--timestamp", "latest"), "4 segments, offsets 0 to 39999: no segment is searched: the log's end is known"),
+])  # fmt: skip
+def test_where_no_segment_is_searched_it_is_said_once(clean, capsys, asked, why):
+    """With what the log holds."""
+    assert main(["lookup", str(clean / "heartbeat-0"), *asked]) == 0
+    out = capsys.readouterr().out
+    assert out.count("no segment is searched") == 1 and why in out.splitlines()

@@ -202,15 +202,20 @@ def test_no_target(clean):
 def test_beyond_the_end(clean):
     """The broker's own words, and no search."""
     at = page(clean, tp="dense-index-0", target="9999999")
-    assert "but we only have log segments upto 6000" in steps(at) and "plotly_chart" not in [one.type for one in at.get("plotly_chart")]
+    assert "but we only have log segments upto 6000" in html(at) and not at.get("plotly_chart")
+    drawn = [one.key for one in at.get("bidi_component")]
+    assert not at.slider and "stepper" not in drawn and "kv_random" in [one.key for one in at.button]
+    assert "stepper" in [one.key for one in page(clean, tp="dense-index-0", target="5").get("bidi_component")]
 
 
 def test_an_offset_outside_leads_to_the_nearest(clean):
-    """What the consumer does then, and one way on."""
+    """What the consumer does then, and both ends of the log, the nearer first."""
     at = page(clean, tp="dense-index-0", target="9999")
     assert "past the end: the last one is 5\u202f999" in html(at) and "auto.offset.reset" in html(at)
-    next(one for one in at.button if one.key == "kv_near").click().run()
-    assert at.session_state["target"] == "5\u202f999" and "kv_near" not in [one.key for one in at.button]
+    ends = [one for one in at.button if one.key in ("kv_first_offset", "kv_last_offset")]
+    assert [one.label for one in ends] == ["Look up the last offset, 5\u202f999", "Look up the first offset, 0"]
+    ends[0].click().run()
+    assert at.session_state["target"] == "5\u202f999" and at.slider and "kv_last_offset" not in [one.key for one in at.button]
 
 
 def test_before_the_start(clean):

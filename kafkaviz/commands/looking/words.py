@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from kafkaviz import units
 from kafkaviz.search import by_time
+from kafkaviz.search.bounds import Bounds
 from kafkaviz.search.choice import Choice
 from kafkaviz.search.index import OFFSET, IndexSearch
 from kafkaviz.search.lookup import Lookup
@@ -21,7 +22,7 @@ def words(found: Lookup) -> Iterator[str]:
     yield f"{found.partition}: {_target(found)}, as Kafka {found.profile.version} finds it"
     yield f"log start {found.bounds.start_offset}, log end {found.bounds.end_offset}{_limit(found)}"
     yield ""
-    yield from _segments(found.choices)
+    yield from _segments(found.choices, found.bounds)
     for search, scan in _paired(found):
         if search:
             yield ""
@@ -70,8 +71,13 @@ def _limit(found: Lookup) -> str:
     return "" if bounds.limit_offset == bounds.end_offset else f", last stable offset {bounds.limit_offset}"
 
 
-def _segments(choices: Sequence[Choice]) -> Iterator[str]:
-    """The chosen ones and their neighbours; of the rest how many there are."""
+def _segments(choices: Sequence[Choice], bounds: Bounds) -> Iterator[str]:
+    """The chosen ones and their neighbours; of the rest how many there are. Where none is searched, once why, and what they hold."""
+    whys = {one.why for one in choices}
+    if len(whys) == 1 and not any(one.chosen for one in choices):
+        held = f"offsets {bounds.start_offset} to {bounds.end_offset - 1}" if bounds.start_offset < bounds.end_offset else "no offset"
+        yield f"{_count(len(choices), 'segment', 'segments')}, {held}: {whys.pop()}"
+        return
     chosen = [place for place, one in enumerate(choices) if one.chosen] or [len(choices) - 1]
     shown = [place for place in range(len(choices)) if any(abs(place - one) <= NEAR for one in chosen)]
     yield f"{_count(len(choices), 'segment', 'segments')}{'' if len(shown) == len(choices) else f', {len(shown)} of them shown'}"

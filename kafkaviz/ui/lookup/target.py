@@ -5,8 +5,10 @@ import secrets
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.figures.listed import sentences
 from kafkaviz.figures.stepper import Made
 from kafkaviz.search.by_time import NAMES
+from kafkaviz.search.fetch import OffsetOutOfRange
 from kafkaviz.ui import parts, state
 from kafkaviz.ui.components import stepper as components
 from kafkaviz.ui.lookup import searched, targets
@@ -59,11 +61,11 @@ def _value(by: str) -> int | None:
 
 def along(source: Source, by: str) -> None:
     """A slider along all targets, one at random; the times with a name."""
-    span = source.span(by)
+    span, now = source.span(by), _value(by)
     if span:
-        now = _value(by)
-        st.session_state[state.SLIDER] = min(max(span[0] if now is None else now, span[0]), span[1])
-        st.slider(say("lookup.slider"), *span, key=state.SLIDER, label_visibility="collapsed", on_change=_take_slider, args=(by,))
+        if by == TIMESTAMP or now is None or span[0] <= now <= span[1]:  # an offset outside has no place on it
+            st.session_state[state.SLIDER] = min(max(span[0] if now is None else now, span[0]), span[1])
+            st.slider(say("lookup.slider"), *span, key=state.SLIDER, label_visibility="collapsed", on_change=_take_slider, args=(by,))
         dice = {"icon": ":material/casino:", "on_click": _take_random, "args": (span, by)}
         st.button(say("lookup.surprise"), type="tertiary", key="kv_random", **dice)
     if by == TIMESTAMP:
@@ -96,13 +98,15 @@ def take_slot(key: str, found: Made, by: str) -> None:
     _take(int(entry["timestamp_ms"]) if is_time else int(entry["relative_offset"]) + segment.base_offset, by)
 
 
-def outside(source: Source, offset: int) -> None:
-    """The broker answers with an error: what a consumer does then, and the nearest offset that is there."""
+def outside(source: Source, offset: int, error: OffsetOutOfRange) -> None:
+    """The broker answers with an error: its words, what a consumer does then, and the offsets at both ends, the nearer one first."""
     near = min(max(offset, source.first), source.last)
     what = say("lookup.past_end" if offset > near else "lookup.before_start", offset=units.group(offset), near=units.group(near))
-    with parts.state("outside", "info", what, say("lookup.outside")):
-        offered = say("lookup.offer", target=units.group(near))
-        st.button(offered, type="primary", key="kv_near", on_click=_take, args=(near, OFFSET))
+    ends = {"first": source.first, "last": source.last}
+    with parts.state("outside", "info", what, sentences([str(error), say("lookup.outside")])):
+        for name in sorted(ends, key=lambda one: abs(ends[one] - offset)):
+            look = {"type": "primary" if ends[name] == near else "secondary", "key": f"kv_{name}_offset"}
+            st.button(say(f"lookup.{name}_offset", offset=units.group(ends[name])), on_click=_take, args=(ends[name], OFFSET), **look)
 
 
 def asked(source: Source, by: str) -> int | None:
