@@ -69,15 +69,15 @@ def simulated_log() -> tuple[Workload, LogConfig] | None:
 
 def partition(place: Place) -> None:
     """The rolls of the open topic-partition."""
-    directory = pick.partition(place).directory
+    opened = pick.partition(place)
     try:
-        found = on_disk.real(place.listed, directory)
+        found = on_disk.real(place.listed, opened.directory)
     except KafkavizError as fault:
         with parts.state("unread", "error", say("rolls.untold"), fault_words.line(fault)):
             look = {"icon": ":material/ecg_heart:", "query_params": state.address(place.directory)}
             st.page_link("pages/health.py", label=say("rolls.show_wrong"), **look)
         return
-    on_disk.found_in(found, len(found.lanes.lanes))
+    on_disk.found_in(found, len(opened.live))
     if not found.lanes.lanes:
         with parts.empty("rolls", say("rolls.empty"), say("rolls.empty_below")):
             pass

@@ -162,6 +162,16 @@ def test_the_archive_opens_like_any_directory(tmp_path):
         assert f"small/small-0/{0:020d}.timeindex" in packed.getnames()
 
 
+def test_an_empty_segment_is_on_disk_too(tmp_path):
+    """Nothing rolled, but the segment is counted, above and in the panel."""
+    (tmp_path / "void-0").mkdir()
+    for suffix in ("log", "index", "timeindex"):
+        (tmp_path / "void-0" / f"{0:020d}.{suffix}").touch()
+    (tmp_path / "meta.properties").write_text("version=1\n")
+    text = html(page(dir=str(tmp_path), of="void-0"))
+    assert "1 segment of void-0" in text and "1 segment on disk" in text and "No record, no roll" in text
+
+
 @pytest.mark.parametrize("name", ["Sensors without batching", "A published example", "Two years copied in two minutes"])
 def test_what_is_inferred_on_disk_is_what_was_simulated(name, tmp_path):
     """The causes told from an archive alone beside those that the writer gave."""
