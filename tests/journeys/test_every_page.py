@@ -112,8 +112,13 @@ def samples(damaged: Path, killed: Path) -> dict[str, Path]:
 
 def test_nothing_grave_for_those_who_do_not_see_or_point(opened):
     """axe-core, the components' shadow roots included."""
-    found = axe.Axe().run(opened, options={"resultTypes": ["violations"]}).response["violations"]
-    assert [line for one in found if one["impact"] in GRAVE for line in told(one)] == []
+    for _ in range(TRIES):
+        found = axe.Axe().run(opened, options={"resultTypes": ["violations"]}).response["violations"]
+        grave = [line for one in found if one["impact"] in GRAVE for line in told(one)]
+        if not grave:
+            break
+        opened.wait_for_timeout(AFTER_RESIZE_MS)  # Streamlit fades what is being drawn anew
+    assert grave == []
 
 
 def told(violation: dict) -> list[str]:
@@ -175,6 +180,7 @@ def test_tab_reaches_every_control(opened):
 def test_escape_leads_back(server, browser, path, pressed, comes, theme):
     """What a key or a button opened shows where the focus is, and Escape gives it back to where it was."""
     with test_browser.watched(browser, theme=theme) as page:
+        page.set_default_timeout(PATIENCE_MS)
         page.goto(f"{server}/{path}")
         start = page.locator(pressed if len(pressed) > 1 else ".st-key-kv_goto button").first
         start.wait_for()
@@ -182,6 +188,8 @@ def test_escape_leads_back(server, browser, path, pressed, comes, theme):
         start.focus()
         page.keyboard.press("Enter" if len(pressed) > 1 else pressed)
         page.locator(comes).first.wait_for()
+        if "dialog" in comes:
+            page.locator("[role=dialog]:focus-within").wait_for()
         page.evaluate(f"({TABBED})()")
         if "Popover" not in comes:  # that holds nothing but words
             page.keyboard.press("ArrowDown" if comes.endswith("menuitem]") else "Tab")
