@@ -26,7 +26,8 @@ BARS_A_ROW = 2000  # more segments are drawn as one bar
 BARS = 6000  # in all: then the rows with most segments become one bar, until it is so
 DENSE_TEXT_BYTES = 2500  # below: the number at the row's end is blue
 ENTRIES_TO_COMPARE = 5  # fewer entries say little about a density
-PLOT_PX = 754  # of a page 1280 px wide: what words need is reckoned by it
+PLOT_PX = 754  # of a page 1280 px wide: what stands behind a row is reckoned by it
+NARROW_PX = 550  # of a page 1024 px wide, with what its row ends leave free: there words still have their room
 BARS_SHARE = 0.88  # of the axis: words stand behind the bars
 GAP_SHARE = 0.0018  # of the axis, about a pixel and a half: what a bar leaves free before the next one
 MARK_AT_PX, WORDS_AFTER_PX = 12.5, 6  # from the end of a row to the middle of its mark, and from the mark to its words
@@ -253,7 +254,7 @@ def figure(shown: BrokerMapView, mode: str) -> go.Figure:
 
 def _axis_bytes(rows: Sequence[MapRow], longest_bytes: int) -> float:
     """What the axis stands for: the longest row and some room, more where words need it."""
-    shares = [(row.log_bytes, 1 - (WORDS_PX + _words_px(row.mark.words)) / PLOT_PX) for row in rows if row.mark]
+    shares = [(row.log_bytes, 1 - (WORDS_PX + _words_px(row.mark.words)) / NARROW_PX) for row in rows if row.mark]
     return max(1.0, longest_bytes / BARS_SHARE, *(log_bytes / share for log_bytes, share in shares))
 
 
