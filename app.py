@@ -75,7 +75,8 @@ def metrics(known: Overview) -> list[tuple[str, str, str]]:
     empty = sum(row.sums.log_bytes == 0 for row in known.partitions)
     covered = None if total.bytes_an_entry is None else round(total.bytes_an_entry)
     by_length = "broker.by_length_sparse" if total.allocated_bytes < total.length_bytes else "broker.by_length"
-    held = say("broker.batches_records", batches=group(total.batches), records=group(total.records))
+    counts = {"batches": total.batches, "records": total.records}
+    held = say("broker.batches_records", **{name: counted(f"common.n_{name}", count, n=group(count)) for name, count in counts.items()})
     entries = say("broker.entries", offset=group(total.offset_entries), time=group(total.time_entries))
     return [
         (say("common.topic_partitions"), group(len(known.partitions)), say("broker.n_empty", n=group(empty))),
@@ -175,7 +176,8 @@ def segment_map(place: Place, here: Listed, known: Overview) -> None:
 def key_of(known: Overview, drawn: "BrokerMapView") -> str:
     """What the colours and marks of the map mean, as HTML: of the rare ones those that are there."""
     kinds = [*ALWAYS, *(kind for kind in SOMETIMES if known.count(kind))]
-    swatches = {kind: f"common.kind_{kind}" for kind in kinds} | {"torn": "broker.key_torn", "dense": "broker.key_dense"}
+    swatches = {kind: f"common.kind_{kind}" for kind in kinds}
+    swatches |= ({"torn": "broker.key_torn"} if table.torn(known.segments).any() else {}) | {"dense": "broker.key_dense"}
     found = {mark.severity for row in drawn.rows if (mark := row.mark)}
     swatches |= {severity: f"broker.key_{severity}" for severity in ("error", "warning") if severity in found}
     return parts.key((swatch, say(key)) for swatch, key in swatches.items())

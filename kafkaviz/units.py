@@ -19,6 +19,11 @@ def group(number: int | None) -> str:
     return MISSING if number is None else f"{number:,}".replace(",", THIN)
 
 
+def many(count: int, one: str, several: str = "") -> str:
+    """A number of things, in English: 1 segment, 2 segments; several: where that is not one with an s."""
+    return f"{count} {one if count == 1 else several or one + 's'}"
+
+
 def size(count: float | None) -> str:
     """A number of bytes in the binary unit that reads best: 319 B, 1.02 MiB."""
     if count is None:

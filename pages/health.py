@@ -19,6 +19,7 @@ from kafkaviz.ui.components.findings import findings
 from kafkaviz.ui.frame import frame
 from kafkaviz.ui.printed import printed
 from kafkaviz.ui.rebuilt_indexes import rebuilt_indexes
+from kafkaviz.ui.tables import report_name
 from kafkaviz.words import say
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def downloads(here: Listed, health: "Health", asked: str) -> None:
     name, look = units.legible(here.broker.name), {"on_click": "ignore", "icon": ":material/download:"}
     st.download_button("JSON", lambda: as_json(health), f"{name}-health.json", "application/json", type="tertiary", key="kv_json", **look)
     look |= {"help": say("health.report_help"), "key": "kv_report"}
-    st.download_button(say("health.report"), lambda: as_page(here, health, asked), f"{name}-report.html", "text/html", **look)
+    st.download_button(say("health.report"), lambda: as_page(here, health, asked), report_name(here.broker), "text/html", **look)
 
 
 def choose_release(health: "Health | None", asked: str) -> None:

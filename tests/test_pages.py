@@ -75,7 +75,7 @@ def test_the_sample_opens_without_a_word():
     assert "stopped cleanly" in text and "Kafka 4.3 or later" in text and "names and sizes are read" in text
     assert "5\u202f442 offset, 4\u202f513 time entries" in text and "<i>–</i> batches, <i>–</i> records" in text
     assert "tiny-index-0 is indexed most densely: an entry every 243 bytes" in text
-    assert "3 segments that are not in use (-delete, .deleted) are counted too." in text
+    assert "3 segments that are not in use (-delete, .deleted) are counted too." in text and "torn, not to scale" not in text
     assert len(at.get("plotly_chart")) == 1 and len(at.dataframe[0].value) == 37
 
 

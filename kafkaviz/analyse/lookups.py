@@ -25,6 +25,7 @@ from kafkaviz.search.served import ON_DISK, RECOVERED, ServedFile, ServedLog
 from kafkaviz.simulate.config import Profile
 from kafkaviz.simulate.config import profile as start_profile
 from kafkaviz.simulate.stored import StoredFile, StoredLog
+from kafkaviz.units import many
 
 MOST_BYTES = 2**31 - 1  # room in an index: of a segment that no start gets open every entry can be read
 
@@ -87,7 +88,8 @@ def recovered_words(names: Sequence[str]) -> str:
     if not names:
         return ""
     stems, kinds = zip(*(name.split(".") for name in names), strict=True)
-    told = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} files more"
+    more = len(names) - 1
+    told = f"{names[0]} and {many(more, 'file')} more" if more else names[0]
     if len(names) > 1 and len(set(stems)) == 1:
         told = f"the .{', .'.join(kinds[:-1])} and .{kinds[-1]} of {stems[0]}"
     verb, them, lie = ("is", "it", "it lies") if len(names) == 1 else ("are", "them", "they lie")

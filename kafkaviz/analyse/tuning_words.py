@@ -222,7 +222,7 @@ CODES = tuple(_WORDS)
 
 def left_out_words(names: Sequence[Unused], metadata_left_out: bool) -> str:
     """What no number of a source counts: without 3 segments not in use (-delete, .deleted); "" where that is nothing."""
-    number = f"{len(names)} segment{'' if len(names) == 1 else 's'} not in use ({marks(names)})" if names else ""
+    number = f"{units.many(len(names), 'segment')} not in use ({marks(names)})" if names else ""
     both = [one for one in (number, METADATA_TOPIC if metadata_left_out else "") if one]
     return " and ".join(f"without {one}" for one in both)
 

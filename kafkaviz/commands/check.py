@@ -97,8 +97,10 @@ class _Progress:
 
 
 def _words(health: "Health") -> Iterator[str]:
+    from kafkaviz.units import many
+
     counts = health.counts
-    yield f"{health.broker.source}: {_count(counts['error'], 'error')}, {_count(counts['warning'], 'warning')}, {counts['info']} to know"
+    yield f"{health.broker.source}: {many(counts['error'], 'error')}, {many(counts['warning'], 'warning')}, {counts['info']} to know"
     yield f"read as Kafka {health.version.text} reads it ({health.version.because})"
     yield from _start(health)
     of_kind = _grouped(health.findings, lambda one: (one.severity, one.code))
@@ -119,6 +121,7 @@ def _retention(health: "Health") -> Iterator[str]:
     """What keeps the segments: how many go, by which settings, and those that go first or wait."""
     from kafkaviz.analyse.retention import worst_first
     from kafkaviz.figures import retention_words
+    from kafkaviz.units import many
 
     logs = [log for log in health.retention if log.segments]
     if not any(one.gone_ms is not None or one.is_due for log in logs for one in log.segments):
@@ -126,7 +129,7 @@ def _retention(health: "Health") -> Iterator[str]:
     yield from ("", "retention")
     yield from _wrapped("", retention_words.headline(logs), "  ")
     for basis, same in _grouped(logs, lambda log: (retention_words.basis(log),)).items():
-        yield from _wrapped("", f"{_count(len(same), 'log')} by {basis[0]}", "  ")
+        yield from _wrapped("", f"{many(len(same), 'log')} by {basis[0]}", "  ")
     yield from _wrapped("", retention_words.counted_are(), "  ")
     rows = worst_first(logs)
     for log, one in rows[:ALIKE]:
@@ -240,7 +243,3 @@ def _wrapped(label: str, words: str, indent: str = " " * 11, width: int = 118) -
     start = f"{indent}{label:<10}" if label else indent
     how = {"break_long_words": False, "break_on_hyphens": False}  # names and codes stay whole
     yield from textwrap.wrap(output.plain(words), width, initial_indent=start, subsequent_indent=" " * len(start), **how)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -123,6 +123,6 @@ def _words(result: dict) -> list[str]:
     lines += [f"  {table:<15}{rows:>12}" for table, rows in result["rows"].items()]
     if result["findings"]:
         lines += [f"found {', '.join(f'{count} {severity}' for severity, count in result['findings'].items())}"]
-    lines += [f"read {read} segments ({units.size(result['read']['bytes'])} of .log), kept {kept}"]
+    lines += [f"read {units.many(read, 'segment')} ({units.size(result['read']['bytes'])} of .log), kept {kept}"]
     lines += [f"not read: {problem['path']}: {problem['what']}" for problem in result["problems"]]
     return [*lines, f"in {units.duration(1000 * result['seconds'])}"]

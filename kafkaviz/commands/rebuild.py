@@ -113,10 +113,13 @@ def _events(one: "Rebuilt") -> Iterator[dict]:
 
 
 def _words(source: "Source", built: "Sequence[Rebuilt]", out: Path) -> Iterator[str]:
+    from kafkaviz import units
+
     for one in built:
         found, files = one.found, one.files()
-        entries = f"{len(found.offset_entries)} offset entries, {len(found.time_entries)} time entries"
-        aborted = f", {len(found.aborted)} aborted transactions" if len(files) > 2 else ""
+        both = ("offset", found.offset_entries), ("time", found.time_entries)
+        entries = ", ".join(units.many(len(one), f"{kind} entry", f"{kind} entries") for kind, one in both)
+        aborted = f", {units.many(len(found.aborted), 'aborted transaction')}" if len(files) > 2 else ""
         yield f"{next(iter(files)).removesuffix('.index')}  {found.valid_bytes} bytes of .log: {entries}{aborted}"
         for event in _events(one):
             yield f"  recovery cuts {event['bytes']} bytes from byte {event['from_position']} on: {event['why']}"

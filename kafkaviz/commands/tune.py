@@ -189,7 +189,7 @@ def _what_if_words(replayed: "tuple[WhatIf, WhatIf]") -> Iterator[str]:
     for name, one in zip(("as set", "what if"), replayed, strict=True):
         rolls = ", ".join(f"{count} by {cause}" for cause, count in one.rolls.items()) or "none"
         entries = f"{one.offset_entries} offset and {one.time_entries} time entries, {units.size(one.index_bytes)}"
-        yield f"  {name:<8}{one.segments} segments, rolls: {rolls}; {entries}; {one.maps} maps, {one.files} files"
+        yield f"  {name:<8}{units.many(one.segments, 'segment')}, rolls: {rolls}; {entries}; {one.maps} maps, {one.files} files"
 
 
 # ---- as text
@@ -204,7 +204,8 @@ def _words(
 
     case = source.whole
     parts = case.measured.parts
-    log = f"{parts.batches} batches, {units.size(parts.log_bytes)} of .log in {case.measured.segments} segments"
+    batches, segments = units.many(parts.batches, "batch", "batches"), units.many(case.measured.segments, "segment")
+    log = f"{batches}, {units.size(parts.log_bytes)} of .log in {segments}"
     without = tuning_words.left_out_words(source.unused, source.metadata_left_out)
     log = f"{log}, {without}" if without else log
     yield f"{source.kind} {source.name}: {log}, as Kafka {source.version} reads it"

@@ -22,6 +22,7 @@ from kafkaviz.figures.map_marks import MARK_PX, RowMark
 from kafkaviz.figures.map_rows import LARGEST, ORDERS
 from kafkaviz.words import counted, say
 
+COUNTED = ("batches", "records", "offset_entries", "time_entries")  # of a segment
 BARS_A_ROW = 2000  # more segments are drawn as one bar
 BARS = 6000  # in all: then the rows with most segments become one bar, until it is so
 DENSE_TEXT_BYTES = 2500  # below: the number at the row's end is blue
@@ -168,13 +169,13 @@ def _whole_row(segments: np.ndarray, row: int, named: Row) -> Bar:
 
 
 def _hover(segment: np.void, name: str, marks: Sequence[Mark]) -> str:
-    counted = ("batches", "records", "offset_entries", "time_entries")
-    count = {name: units.group(None if segment[name] == UNKNOWN else int(segment[name])) for name in counted}
+    count = {name: None if segment[name] == UNKNOWN else int(segment[name]) for name in COUNTED}
+    held = {name: counted(f"common.n_{name}", count[name], n=units.group(count[name])) for name in ("batches", "records")}
     kind = say(f"common.kind_{KINDS[segment['kind']]}")
     lines = [
         say("common.comma", first=f"<b>{escape(name)}</b> {units.file_stem(int(segment['base_offset']))}", next=kind),
-        say("broker.hover_batches", size=units.group(int(segment["log_bytes"])), batches=count["batches"], records=count["records"]),
-        say("broker.hover_entries", offset=count["offset_entries"], time=count["time_entries"]),
+        say("broker.hover_batches", size=units.group(int(segment["log_bytes"])), **held),
+        say("broker.hover_entries", offset=units.group(count["offset_entries"]), time=units.group(count["time_entries"])),
     ]
     if torn(segment):
         lines.append(say("broker.hover_torn", bytes=units.group(int(segment["torn_bytes"]))))
@@ -205,7 +206,8 @@ def _title(overview: Overview) -> str:
     dense = [row for row in overview.partitions if (row.sums.offset_entries or 0) > ENTRIES_TO_COMPARE and row.sums.log_bytes]
     if dense:
         row = min(dense, key=lambda row: (row.sums.bytes_an_entry, row.directory))
-        return say("broker.dense_title", name=row.label, bytes=units.group(round(row.sums.bytes_an_entry)))
+        alone = "dense_alone" if len(overview.partitions) == 1 else "dense_title"
+        return say(f"broker.{alone}", name=row.label, bytes=units.group(round(row.sums.bytes_an_entry)))
     if not overview.total.log_bytes:
         return say("broker.empty_title")
     row = min(overview.partitions, key=ORDERS[LARGEST])

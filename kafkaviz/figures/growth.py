@@ -6,7 +6,7 @@ from typing import Any
 from kafkaviz.figures import roll_words
 from kafkaviz.simulate.lessons.growth import Growth, Seen, Step, What
 from kafkaviz.units import clock, file_stem, group
-from kafkaviz.words import say
+from kafkaviz.words import counted, say
 
 CODE = (
     "append(batch):",
@@ -190,7 +190,8 @@ def _segment(one: Seen) -> dict[str, Any]:
 
 def _title(step: Step) -> str:
     now = step.after
-    return say("growth.segment", name=file_stem(now.base_offset), bytes=group(now.log_bytes), batches=group(now.batches))
+    batches = counted("common.n_batches", now.batches, n=group(now.batches))
+    return say("growth.segment", name=file_stem(now.base_offset), bytes=group(now.log_bytes), batches=batches)
 
 
 def rows(shown: GrowthView) -> list[tuple[str, ...]]:

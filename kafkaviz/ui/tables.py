@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.log.broker import Broker
 from kafkaviz.ui import parts
 
 
@@ -36,3 +37,8 @@ def csv_of(heads: Sequence[str], rows: Iterable[Sequence]) -> str:
     text = io.StringIO()
     csv.writer(text).writerows([heads, *([units.ungrouped(str(cell)) for cell in row] for row in rows)])
     return text.getvalue()
+
+
+def report_name(broker: Broker) -> str:
+    """What the report of a broker directory is called, whichever page gives it."""
+    return f"{units.legible(broker.name)}-report.html"

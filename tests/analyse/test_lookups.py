@@ -143,6 +143,7 @@ def test_an_unclean_directory_is_read_as_recovery_leaves_it(killed):
     assert recovered_words(log.recovered) == told and recovered_words(()) == ""
     assert recovered_words(["1.log"]) == "1.log is read as the recovery of the next start would leave it, not as it lies on disk"
     assert recovered_words(["1.log", "1.index", "2.log"]).startswith("1.log and 2 files more are read")
+    assert recovered_words(["1.log", "2.log"]).startswith("1.log and 1 file more are read")
 
 
 def test_of_a_whole_log_recovery_leaves_the_log(killed):

@@ -292,3 +292,9 @@ def test_a_name_that_is_nothing_is_told_the_workloads(capsys):
     """As simulate tells it."""
     assert main(["tune", "no-such-workload"]) == 2
     assert "neither a file nor a workload that comes along, which are heartbeat, orders" in capsys.readouterr().err
+
+
+def test_one_thing_is_counted_as_one(clean, capsys):
+    """A log of one segment."""
+    assert main(["tune", str(clean / "nulls-0")]) == 0
+    assert " of .log in 1 segment, as Kafka" in capsys.readouterr().out

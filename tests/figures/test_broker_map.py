@@ -77,6 +77,15 @@ def test_hover_gives_the_exact_row(known):
         "<b>orders-0</b> 00000000000000000000, closed<br>1\u202f600 B in – batches, – records<br>3 offset, 1 time entries"
     )
     assert broker_map.view(torn(known, "orders-0", 45)).bars[1].hover.endswith("<br>the last 45 B are no batch")
+    known.segments["batches"] = known.segments["records"] = 1
+    assert "in 1 batch, 1 record<br>" in broker_map.view(known).bars[0].hover
+
+
+def test_one_topic_partition_is_held_against_no_other(tmp_path):
+    """It is not the densest of one."""
+    make_segment(tmp_path / "kafka" / "day-0", 0, 1000, [100, 200, 300, 400, 500, 600, 700])
+    alone = overview.with_entries(overview.inventory(open_broker(tmp_path / "kafka")))
+    assert broker_map.view(alone).title == "day-0 has an entry every 143 bytes of its log"
 
 
 def test_strips_stand_below_their_rows(known):

@@ -4,7 +4,8 @@ import ast
 import re
 from pathlib import Path
 
-from kafkaviz.ui.tables import csv_of
+from kafkaviz.log.broker import open_broker
+from kafkaviz.ui.tables import csv_of, report_name
 from tests.words import phrases
 
 SAID = re.compile(r"\b(say|counted|columns|heads|table)\(")  # words of the reader's language
@@ -45,3 +46,11 @@ def test_a_file_has_the_same_heads_in_every_language():
 def test_digits_of_a_file_stand_together():
     """What groups them on the screen is left out."""
     assert csv_of(("what", "bytes"), [("a, b", "1\u202f500")]) == 'what,bytes\r\n"a, b",1500\r\n'
+
+
+def test_a_report_has_one_name():
+    """Whether it is made on Health or on Tuning, of an archive or of the directory that it holds."""
+    packed = phrases.ROOT / "sample_data" / "kafka-4.3.1-clean.tar.gz"
+    names = {report_name(open_broker(one)) for one in (packed, open_broker(packed).path)}
+    assert names == {"kafka-4.3.1-clean-report.html"}
+    assert [file.name for file in files() if "report.html" in file.read_text(encoding="utf-8")] == ["tables.py"]

@@ -48,13 +48,13 @@ def search_words(search: IndexSearch) -> Iterator[str]:
     """Every probe of a search, and the entry."""
     found = search.found
     warm = "" if found.warm_from_slot is None else f", warm section from slot {found.warm_from_slot}"
-    yield f"{search.file}: {_count(found.entries, 'entry', 'entries')}{warm}"
+    yield f"{search.file}: {units.many(found.entries, 'entry', 'entries')}{warm}"
     wide = max((len(str(probe.key)) for probe in found.probes), default=0)
     for probe in found.probes:
         yield f"  slot {probe.slot:<8} {probe.key:>{wide}} {probe.compare} {found.target}   {_range(probe)}   page {probe.page}"
     pages = ", ".join(map(str, found.pages))
     if found.probes:
-        yield f"  {_count(len(found.probes), 'probe', 'probes')} on page{'' if len(found.pages) == 1 else 's'} {pages}"
+        yield f"  {units.many(len(found.probes), 'probe')} on page{'' if len(found.pages) == 1 else 's'} {pages}"
     yield f"  slot {found.slot}: {_entry(search.kind, search.entry)}" if search.entry else f"  no entry is at or below {found.target}"
 
 
@@ -76,11 +76,11 @@ def _segments(choices: Sequence[Choice], bounds: Bounds) -> Iterator[str]:
     whys = {one.why for one in choices}
     if len(whys) == 1 and not any(one.chosen for one in choices):
         held = f"offsets {bounds.start_offset} to {bounds.end_offset - 1}" if bounds.start_offset < bounds.end_offset else "no offset"
-        yield f"{_count(len(choices), 'segment', 'segments')}, {held}: {whys.pop()}"
+        yield f"{units.many(len(choices), 'segment')}, {held}: {whys.pop()}"
         return
     chosen = [place for place, one in enumerate(choices) if one.chosen] or [len(choices) - 1]
     shown = [place for place in range(len(choices)) if any(abs(place - one) <= NEAR for one in chosen)]
-    yield f"{_count(len(choices), 'segment', 'segments')}{'' if len(shown) == len(choices) else f', {len(shown)} of them shown'}"
+    yield f"{units.many(len(choices), 'segment')}{'' if len(shown) == len(choices) else f', {len(shown)} of them shown'}"
     wide = max(len(str(choices[place].base_offset)) for place in shown)
     for place in shown:
         one = choices[place]
@@ -101,9 +101,9 @@ def _scan(scan: Scan) -> Iterator[str]:
     for read in scan.reads[:STEPS]:
         yield f"  byte {read.position:<12} {read.size} bytes"
     if len(scan.reads) > STEPS:
-        yield f"  and {len(scan.reads) - STEPS} reads more"
+        yield f"  and {units.many(len(scan.reads) - STEPS, 'read')} more"
     batch = scan.batch
-    total = f"{_count(len(scan.reads), 'read', 'reads')}, {units.size(sum(read.size for read in scan.reads))}"
+    total = f"{units.many(len(scan.reads), 'read')}, {units.size(sum(read.size for read in scan.reads))}"
     what = f"offsets {batch.base_offset} to {batch.last_offset} in the batch at byte {batch.position}" if batch else "nothing is found"
     yield f"  {total}: {what}"
 
@@ -140,7 +140,3 @@ def _entry(kind: str, entry: tuple[int, int]) -> str:
     if kind == OFFSET:
         return f"offset {entry[0]} is in the batch at byte {entry[1]}" if entry[1] else f"offset {entry[0]}, byte 0"
     return f"up to timestamp {entry[0]}, by offset {entry[1]}"
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"

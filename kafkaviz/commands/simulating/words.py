@@ -10,7 +10,7 @@ from kafkaviz.simulate.whole import replaying
 from kafkaviz.simulate.whole.replaying import Unread
 from kafkaviz.simulate.whole.simulation import Simulated, SimulatedSegment
 from kafkaviz.simulate.writing.writer import Event
-from kafkaviz.units import file_stem
+from kafkaviz.units import file_stem, many
 
 MOST_SHOWN = 20  # files that came out otherwise; --json has all
 CLEANED = "the log is compacted: the cleaner does not write what appends write"
@@ -27,7 +27,8 @@ def words(simulated: Simulated, out: Path) -> Iterator[str]:
 
 def segment_words(one: SimulatedSegment) -> str:
     """A segment, and what made it roll."""
-    entries = f"{len(one.offset_index)} offset entries, {len(one.time_index)} time entries"
+    both = ("offset", one.offset_index), ("time", one.time_index)
+    entries = ", ".join(many(len(index), f"{kind} entry", f"{kind} entries") for kind, index in both)
     rolled = f"; rolled by {one.rolled.cause}: {one.rolled.words()}" if one.rolled else ""
     return f"{file_stem(one.base_offset)}  {one.log_bytes} bytes of .log: {entries}{rolled}"
 

@@ -70,7 +70,7 @@ def recovered_words(names: Sequence[str]) -> list[str]:
         return [say("lookup.recovered_one", file=names[0])]
     if len(set(stems)) == 1:
         return [say("lookup.recovered_stem", stem=stems[0], ends=", ".join(f".{end}" for end in ends[:-1]), last=f".{ends[-1]}")]
-    return [say("lookup.recovered_more", file=names[0], n=len(names) - 1)]
+    return [counted("lookup.recovered_more", len(names) - 1, file=names[0], n=len(names) - 1)]
 
 
 @st.cache_data(max_entries=32, show_spinner=False)

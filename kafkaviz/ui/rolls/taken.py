@@ -10,7 +10,7 @@ from kafkaviz.simulate.sending.workload import Workload
 from kafkaviz.ui import state, upload
 from kafkaviz.ui.rolls.simulated import Simulated, archive
 from kafkaviz.ui.rolls.workloads import MIB
-from kafkaviz.words import say
+from kafkaviz.words import counted, say
 
 MOST_ARCHIVE_BYTES = 256 * MIB  # of .log
 
@@ -31,5 +31,6 @@ def take_along(of: Workload, config: LogConfig, run: Simulated) -> None:
         if st.button(say("rolls.open_result"), icon=":material/folder_open:", key="kv_open_result"):
             path = upload.save(io.BytesIO(made()), name)
             st.switch_page("app.py", query_params=state.address(path))
-        words = say("rolls.take_words", size=units.size(size_bytes), segments=units.group(len(run.lanes.lanes)))
+        count = len(run.lanes.lanes)
+        words = say("rolls.take_words", size=units.size(size_bytes), segments=counted("common.n_segments", count, n=units.group(count)))
         st.html(f'<span class="kv-sm kv-fnt">{words}</span>')

@@ -9,6 +9,7 @@ from kafkaviz.figures import unused_words
 from kafkaviz.figures.listed import sentences
 from kafkaviz.ui import cache, parts
 from kafkaviz.ui.cache import Listed
+from kafkaviz.ui.tables import report_name
 from kafkaviz.ui.tuning.scopes import log_bytes
 from kafkaviz.ui.tuning.shown import Shown, called
 from kafkaviz.words import counted, say
@@ -33,7 +34,7 @@ def _to_take_along(here: Listed) -> None:
         words = say("tuning.report_large", size=units.size(size_bytes))
         st.download_button(say("tuning.report"), "", disabled=True, help=words, **look)
         return
-    name = f"{here.broker.source.name.split('.tar')[0]}.html"
+    name = report_name(here.broker)
     st.download_button(say("tuning.report"), lambda: report(here), name, "text/html", help=say("tuning.report_help"), **look)
 
 
