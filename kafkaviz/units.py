@@ -59,7 +59,7 @@ def moment(ms: int | None, fraction: bool = True) -> str:
 
 
 def timestamp_ms(text: str) -> int:
-    """The Kafka timestamp of what moment() writes, or of another ISO 8601 time, in UTC where it has no zone. ValueError for anything else."""
+    """The Kafka timestamp of what moment() writes, or of another ISO 8601 time; in UTC where it has no zone. ValueError."""
     at = datetime.fromisoformat(text.strip())
     return ((at if at.tzinfo else at.replace(tzinfo=UTC)) - EPOCH) // timedelta(milliseconds=1)
 

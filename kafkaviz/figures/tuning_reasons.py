@@ -6,7 +6,7 @@ from kafkaviz import units
 from kafkaviz.analyse.cost_model import Range
 from kafkaviz.analyse.tuning import Gain, Reason, Recommendation, spent
 from kafkaviz.analyse.tuning_words import amount, share, us
-from kafkaviz.figures.listed import both, listed
+from kafkaviz.figures.listed import and_more, both
 from kafkaviz.words import say
 
 MOST_TOPICS = 5  # that are named
@@ -135,9 +135,8 @@ def _topics(values: Mapping) -> str:
     changing = values["changing"]
     if not changing:
         return say("reasons.topics_none", topics=values["topics"])
-    named = listed(say("reasons.topic", name=name, interval=value) for name, value in list(changing.items())[:MOST_TOPICS])
-    if len(changing) > MOST_TOPICS:
-        named = say("reasons.topics_more", named=named, more=len(changing) - MOST_TOPICS)
+    each = (say("reasons.topic", name=name, interval=value) for name, value in list(changing.items())[:MOST_TOPICS])
+    named = and_more(each, max(len(changing) - MOST_TOPICS, 0))
     return say("reasons.topics", n=len(changing), topics=values["topics"], named=named)
 
 
