@@ -120,17 +120,15 @@ def _words(health: "Health") -> Iterator[str]:
 def _retention(health: "Health") -> Iterator[str]:
     """What keeps the segments: how many go, by which settings, and those that go first or wait."""
     from kafkaviz.analyse.retention import worst_first
-    from kafkaviz.figures import retention_words
-    from kafkaviz.units import many
+    from kafkaviz.figures import checkup_tables, retention_words
 
     logs = [log for log in health.retention if log.segments]
     if not any(one.gone_ms is not None or one.is_due for log in logs for one in log.segments):
         return
     yield from ("", "retention")
     yield from _wrapped("", retention_words.headline(logs), "  ")
-    for basis, same in _grouped(logs, lambda log: (retention_words.basis(log),)).items():
-        yield from _wrapped("", f"{many(len(same), 'log')} by {basis[0]}", "  ")
-    yield from _wrapped("", retention_words.counted_are(), "  ")
+    for note in checkup_tables.bases(logs):
+        yield from _wrapped("", note, "  ")
     rows = worst_first(logs)
     for log, one in rows[:ALIKE]:
         what = f"{retention_words.newest(one.aged)}: {retention_words.reason(log, one)}"

@@ -206,9 +206,8 @@ def _words(
     parts = case.measured.parts
     batches, segments = units.many(parts.batches, "batch", "batches"), units.many(case.measured.segments, "segment")
     log = f"{batches}, {units.size(parts.log_bytes)} of .log in {segments}"
-    without = tuning_words.left_out_words(source.unused, source.metadata_left_out)
-    log = f"{log}, {without}" if without else log
     yield f"{source.kind} {source.name}: {log}, as Kafka {source.version} reads it"
+    yield from filter(None, [tuning_words.left_out_words(source.unused, source.metadata_left_out)])
     if whole is None:
         yield "there is no batch: nothing can be said of a log that is empty"
         return

@@ -119,13 +119,13 @@ def kept(logs: Sequence[LogRetention]) -> Table | None:
     pairs = retention.worst_first(logs)
     if not pairs:
         return None
-    notes = _bases([log for log in logs if log.segments])
+    notes = bases([log for log in logs if log.segments])
     rows = [_kept(log, one) for log, one in pairs[:SENT]]
     columns = _columns("segment", "newest", "of", "kept")
     return Table("retention", retention_words.headline(logs), notes, columns, (0,), tuple(rows), SHOWN, len(pairs) - len(rows))
 
 
-def _bases(logs: Sequence[LogRetention]) -> tuple[str, ...]:
+def bases(logs: Sequence[LogRetention]) -> tuple[str, ...]:
     """By which settings, the most common first; the default of a broker may be another one, which no file here tells."""
     counts: dict[str, int] = {}
     for log in logs:
