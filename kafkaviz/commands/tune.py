@@ -201,6 +201,7 @@ def _words(
     from kafkaviz import units
     from kafkaviz.analyse import tuning, tuning_words
     from kafkaviz.analyse.tuning_source import BROKER
+    from kafkaviz.log import archive
 
     case = source.whole
     parts = case.measured.parts
@@ -223,7 +224,7 @@ def _words(
     yield from _by_target(whole)
     if source.kind == BROKER:
         yield from _topics(source, answers)
-    yield from (f"left out: {one.path}: {one.what}" for one in source.problems)
+    yield from (f"left out: {archive.given(one.path)}: {one.what}" for one in source.problems)
 
 
 def _known(case: "Case", whole: "Recommendation", costs: "Costs") -> Iterator[str]:
