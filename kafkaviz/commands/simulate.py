@@ -26,7 +26,8 @@ does not tell are inferred from its rolls. Each batch is an append of its own: w
 fell in between, the indexes differ.
 
 --set takes a topic's name or the broker's, such as index.interval.bytes or log.index.interval.bytes. The settings are kept as
-server.properties in OUT, where other commands find them; its first line, a comment, says that OUT is simulated, and so does the Broker page.
+server.properties in OUT, where other commands find them; its first line, a comment, says that OUT is simulated, and so does the page
+Broker.
 
 --live appends as time passes, from now on, and tells each roll; Ctrl-C stops the broker, status 0. OUT can be opened meanwhile.
 
