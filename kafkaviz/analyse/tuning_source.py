@@ -5,27 +5,22 @@ A broker directory is told apart by topic, because settings are: each topic is a
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
-from operator import add
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from kafkaviz import config_def, versions
-from kafkaviz.analyse import cold_reads, held, paths, rolled, sweep
-from kafkaviz.analyse.cold_reads import ColdReads
+from kafkaviz.analyse import paths
 from kafkaviz.analyse.cost_model import READ_AHEAD_BYTES
-from kafkaviz.analyse.held import Held
-from kafkaviz.analyse.infer import IntervalEvidence, inferred_limits, interval_evidence, roll_reasons
 from kafkaviz.analyse.infer.version import assumed_version
 from kafkaviz.analyse.restart import Log, stored
-from kafkaviz.analyse.sweep_times import sweep_times
-from kafkaviz.analyse.tuning import SETTING, Measured, Today
+from kafkaviz.analyse.tuning import SETTING, Measured, Today, as_run
+from kafkaviz.analyse.tuning.gathering import Gathering, joined
 from kafkaviz.analyse.unused import Unused, unused
-from kafkaviz.config_def import Release, Value
+from kafkaviz.config_def import Release
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format import names
-from kafkaviz.format.batch import MAGIC_2, is_control
 from kafkaviz.log import archive, file
 from kafkaviz.log.broker import Broker, Problem, open_broker
 from kafkaviz.log.metadata_log import Image
@@ -44,11 +39,7 @@ from kafkaviz.simulate.writing.writer import CannotLoad
 from kafkaviz.simulate.writing.writer import Log as Writer
 
 Watch = Callable[[str, float], None]  # the .log that is measured, and which share of it is done
-KEPT_BATCHES = 8_000_000  # of a case, for its ranges; 5 bytes each
-FOLDED = 16  # segments, after which their counts are added up
-LOOKED_AT = 4  # segments from which an interval is inferred that no setting tells
 BROKERS = ("segment.bytes", "segment.index.bytes", "segment.ms", "segment.jitter.ms")  # that end a segment
-SUMMED = ("parts", "cold", "every_offset", "timestamps")  # of Measured
 PARTITION, TOPIC, BROKER, LOG, WORKLOAD = "partition", "topic", "broker", "log", "workload"
 
 Chunks = Callable[[], Iterable[Chunk]]
@@ -218,7 +209,7 @@ def _of_broker(
     if not by_topic:
         raise CannotOpen(broker.source, "holds no .log of a topic", kind="missing")
     default = settings.find("", SETTING) if topic is None else None
-    every = {_interval(logs, settings)[0] for logs in by_topic.values()} | ({int(default.value)} if default else set())
+    every = {as_run.interval(logs, settings)[0] for logs in by_topic.values()} | ({int(default.value)} if default else set())
     cases, problems = [], list(broker.problems)
     for name, logs in by_topic.items():
         try:
@@ -258,9 +249,9 @@ def _case(
 ) -> Case:  # fmt: skip
     """A topic, or the segments given of one."""
     topic, of = logs[0][0].topic, profile(versions.parse(version))
-    interval, source, is_coarse = _interval(logs, settings)
+    interval, source, is_coarse = as_run.interval(logs, settings)
     known = {key: one for key, one in settings.of_topic(topic).items() if key in config_def.TOPIC_SETTINGS}
-    limits = {key: value for key, value in _limits(logs).items() if known[key].origin == Origin.DEFAULT}
+    limits = {key: value for key, value in as_run.limits(logs).items() if known[key].origin == Origin.DEFAULT}
     values = {key: one.value for key, one in known.items()} | limits
     config = replace(log_config(values, settings.release), index_interval_bytes=interval)
     if settings.typed:
@@ -307,63 +298,6 @@ def _index_files(logs: Sequence[tuple[Partition, list[Segment]]]) -> tuple[int, 
 def _replayable(partition: Partition, of: Profile) -> tuple[Chunks, int]:
     log = stored(Log(partition, IndexConfig()))
     return lambda: replaying.chunks(log, of, payload=False), replaying.start_offset(log)
-
-
-# ---- the interval that the log has
-
-
-def _interval(logs: Sequence[tuple[Partition, list[Segment]]], settings: Settings) -> tuple[int, str, bool]:
-    """(index.interval.bytes, where it is from, whether entries stand for whole appends).
-
-    A default that the entries contradict is none: then the log came without its settings, and the interval is inferred.
-    """
-    found = settings.find(logs[0][0].topic, SETTING)
-    bounds = _evidence(logs).bounds()
-    low, high = bounds.low_bytes, bounds.high_bytes
-    fits = high is None or (low or 0) <= found.value <= high
-    if found.origin != Origin.DEFAULT or fits or bounds.per_append:
-        return int(found.value), found.source, bounds.per_append
-    return _roundest(low or 0, high), f"inferred from the entries, between {low or 0} and {high}", bounds.per_append
-
-
-def _limits(logs: Sequence[tuple[Partition, list[Segment]]]) -> dict[str, Value]:
-    """What rolls say of segment.bytes, segment.ms and segment.index.bytes, of the first partition that tells; and what the length of an
-    active segment's index says, as long as a crash left it untrimmed."""
-    found: dict[str, Value] = {}
-    for partition, segments in logs:
-        try:
-            facts = [rolled.glance(one) for one in partition.live] if len(segments) == len(partition.live) > 1 else []
-            told = inferred_limits(facts, roll_reasons(facts)) if facts else {}
-            room = _room(segments[-1])
-        except KafkavizError:
-            continue
-        found = {name: one.value for name, one in told.items()} | found
-        found |= {"segment.index.bytes": room} if room else {}
-    return found
-
-
-def _room(segment: Segment) -> int | None:
-    """The length of an index that was made as long as it may grow, None of one that was trimmed."""
-    is_untrimmed = segment.index and segment.timeindex and segment.offset_slots.unwritten and segment.time_slots.unwritten
-    return max(segment.index.size_bytes, segment.timeindex.size_bytes) if is_untrimmed else None
-
-
-def _evidence(logs: Sequence[tuple[Partition, list[Segment]]]) -> IntervalEvidence:
-    """What a few segments with an index tell, the smallest first."""
-    segments = [one for _, segments in logs for one in segments if one.index]
-    found = IntervalEvidence()
-    for segment in sorted(segments, key=lambda one: one.log.size_bytes, reverse=True)[:LOOKED_AT]:
-        try:
-            found = found.merge(interval_evidence(segment.batches(), segment.offset_index))
-        except KafkavizError:
-            continue
-    return found
-
-
-def _roundest(low: int, high: int) -> int:
-    """A power of two between both, else the high end: an entry says how long an interval can have been, and a gap how short."""
-    power = 1 << (max(high, 1).bit_length() - 1)
-    return power if power >= low else high
 
 
 # ---- a workload
@@ -414,126 +348,3 @@ def segments_of(plan: Plan) -> Iterator[np.ndarray]:
             kept = [segment]
     if kept:
         yield np.concatenate(kept)
-
-
-# ---- measuring
-
-
-@dataclass
-class Gathering:
-    """Sums up segments, one after the other, into what the rule needs.
-
-    also: intervals beside sweep.INTERVALS, today's among them. held_bytes: today's, of logs that have indexes; None of a workload.
-    """
-
-    also: Iterable[int]
-    by_base_offset: bool
-    read_ahead_bytes: int = READ_AHEAD_BYTES
-    per_append: bool = False
-    held_bytes: int | None = None
-    _found: list[Measured] = field(default_factory=list)
-    _empty: int = 0
-
-    def __post_init__(self) -> None:
-        self._intervals = np.unique([*sweep.INTERVALS, *self.also])
-
-    def add(
-        self, batches: np.ndarray, appends: np.ndarray | None = None, indexes: tuple[np.ndarray, np.ndarray] | None = None,
-        far: Callable[[float], None] = lambda share: None,
-    ) -> None:  # fmt: skip
-        """One segment's batches (format.batch.BATCH). appends: the number of each one's append, where an append has one entry at most.
-
-        indexes: the entries that it has on disk, log.segment.OFFSET_ENTRY and TIME_ENTRY; None where one is missing. far: told which share
-        of the work is done.
-        """
-        if not len(batches):
-            self._empty += 1
-            return
-        far(0.1)
-        sweeper = sweep.Sweeper(self._intervals, by_base_offset=self.by_base_offset)
-        sweeper.take(batches, appends)
-        far(0.2)
-        cold = cold_reads.cold_reads(batches, self._intervals, self.by_base_offset, self.read_ahead_bytes)
-        far(0.5)
-        data = batches[~is_control(batches)]
-        single = float((data["base_offset"] == data["last_offset"]).mean()) if len(data) else 0.0
-        size = batches["size_bytes"]
-        mean = float(size.mean())
-        speed = _bytes_per_s(batches)
-        followers = None
-        if self.per_append:
-            how = {"by_base_offset": self.by_base_offset, "append_bytes": sweep.FOLLOWER_APPEND_BYTES}
-            followers = sweep.parts(batches, self.also, **how)
-        spread = float(size.std()) / mean
-        parts = sweeper.end()
-        every = sweep.parts(batches, self._intervals, targets=sweep.EVERY, by_base_offset=self.by_base_offset)
-        far(0.6)
-        times = sweep_times(batches, self._intervals)
-        found = Measured(parts, cold, every, times, (sweep.sizes(batches),), mean, spread, single, speed, followers)
-        found = replace(found, one_read_share=float((batches["magic"] < MAGIC_2).mean()))
-        self._found.append(replace(found, held=self._held(batches, indexes, found)))
-        if len(self._found) == FOLDED:
-            self._found = [joined(self._found)]  # the counts of a thousand segments would fill the memory
-
-    def _held(self, batches: np.ndarray, indexes: tuple[np.ndarray, np.ndarray] | None, found: Measured) -> Held | None:
-        """The indexes that are there; of a segment without one, or with one that recovery would make anew, the replay."""
-        if self.held_bytes is None:
-            return None
-        again = found.replayed(self.held_bytes)
-        told = indexes and held.held(batches, *indexes, again, self.by_base_offset, self.read_ahead_bytes)
-        return told or again
-
-    def measured(self) -> Measured:
-        """All segments so far."""
-        none = sweep.none(self._intervals)
-        found = joined(self._found) if self._found else Measured(none, _no_reads(self._intervals), none, none)
-        return replace(found, empty_segments=self._empty)
-
-
-def _no_reads(intervals: np.ndarray) -> ColdReads:
-    return ColdReads(intervals, (np.zeros(0, np.int64),) * len(intervals))
-
-
-def _bytes_per_s(batches: np.ndarray) -> float | None:
-    times = batches["max_timestamp_ms"][batches["max_timestamp_ms"] >= 0]
-    waited = int(times.max() - times.min()) if len(times) else 0
-    return 1000 * float(batches["size_bytes"].sum()) / waited if waited > 0 else None
-
-
-def joined(found: Sequence[Measured]) -> Measured:
-    """Several as one: sums of what is exact, the moments of all batch sizes together, and the speed of all logs side by side."""
-    return replace(_with_batches(found), empty_segments=sum(one.empty_segments for one in found))
-
-
-def _with_batches(found: Sequence[Measured]) -> Measured:
-    found = [one for one in found if one.parts.batches] or found[:1]  # means of no batch are no number
-    if len(found) == 1:
-        return found[0]
-    parts, cold, every, times = (reduce(add, (getattr(one, name) for one in found)) for name in SUMMED)
-    counts = np.array([one.parts.batches for one in found], float)
-    if not counts.sum():
-        return found[0]
-    indexes = reduce(add, (one.held for one in found)) if all(one.held for one in found) else None
-    mean = float(np.average([one.batch_bytes for one in found], weights=counts))
-    square = float(np.average([one.batch_bytes**2 * (1 + one.spread**2) for one in found], weights=counts))
-    single = float(np.average([one.single_share for one in found], weights=counts))
-    timed = [one for one in found if one.bytes_per_s]
-    seconds = sum(one.log_bytes / one.bytes_per_s for one in timed)
-    speed = sum(one.log_bytes for one in timed) / seconds if timed else None
-    followers = None
-    if all(one.followers for one in found):
-        followers = sum((one.followers for one in found[1:]), found[0].followers)
-    spread = max(0.0, square / mean**2 - 1) ** 0.5
-    old = float(np.average([one.one_read_share for one in found], weights=counts))
-    return Measured(parts, cold, every, times, _kept(found), mean, spread, single, speed, followers, indexes, old)
-
-
-def _kept(found: Sequence[Measured]) -> tuple[np.ndarray, ...]:
-    """The batch sizes of as many segments as are kept."""
-    kept, count = [], 0
-    for segment in (segment for one in found for segment in one.sizes):
-        if count and count + len(segment) > KEPT_BATCHES:
-            break
-        kept.append(segment)
-        count += len(segment)
-    return tuple(kept)

@@ -10,7 +10,7 @@ from kafkaviz.analyse import cold_reads, held, sweep, tuning, tuning_source, tun
 from kafkaviz.analyse.cost_model import READ_AHEAD_BYTES, costs
 from kafkaviz.analyse.sweep_times import sweep_times
 from kafkaviz.analyse.tuning import Budgets, Today, Verdict
-from kafkaviz.analyse.tuning_source import Gathering
+from kafkaviz.analyse.tuning.gathering import Gathering
 from kafkaviz.log.archive import opened
 from tests.analyse import made
 

@@ -8,7 +8,7 @@ import pytest
 from kafkaviz.analyse import cost_model, tuning, tuning_words
 from kafkaviz.analyse.cold_reads import ColdReads
 from kafkaviz.analyse.tuning import Budgets, Recommendation, Today, Verdict
-from kafkaviz.analyse.tuning_source import Gathering, joined
+from kafkaviz.analyse.tuning.gathering import Gathering, joined
 from kafkaviz.simulate.config import LogConfig
 from tests.analyse import made
 

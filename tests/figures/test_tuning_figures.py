@@ -8,7 +8,7 @@ import pytest
 from kafkaviz.analyse import cost_model, limits, tuning
 from kafkaviz.analyse.cost_model import Range
 from kafkaviz.analyse.tuning import Assumption, Budgets, Today
-from kafkaviz.analyse.tuning_source import Gathering, joined
+from kafkaviz.analyse.tuning.gathering import Gathering, joined
 from kafkaviz.analyse.what_if import WhatIf
 from kafkaviz.figures import before_after, limit_map, theme, tornado, tuning_curve, tuning_verdict
 from kafkaviz.figures.tuning_terms import between, change, headers_words, micros
