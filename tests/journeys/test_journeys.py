@@ -155,7 +155,7 @@ def test_from_a_simulation_to_its_directory(walk):
     walk.sees("segment.ms 1 min → 30 s").scroll_into_view_if_needed()
     walk.step("Another setting: before and after")
     walk.presses("Open the result")
-    walk.titled("1 topic-partition")
+    walk.titled("Simulated: 1 topic-partition")
     walk.step("The result, open like any directory")
     test_browser.click_a_bar(walk.page)
     walk.titled("from offset")

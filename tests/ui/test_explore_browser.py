@@ -18,7 +18,7 @@ server, browser, page = test_browser.server, test_browser.browser, test_browser.
 def explore(page: "sync_api.Page", server: str) -> "sync_api.Page":
     """The page with the first question answered; the first time the tables are made for it."""
     page.goto(f"{server}/explore")
-    answered(page, "6 topic-partitions close small segments; refunds-0 at 0.02 % of the largest")
+    answered(page, "5 topic-partitions close segments less than half full; refunds-0 at < 0.01 % of segment.bytes")
     return page
 
 

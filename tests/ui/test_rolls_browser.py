@@ -91,11 +91,11 @@ def test_the_result_opens_like_any_directory(server, page):
     page.goto(f"{server}/rolls?workload=A+published+example")
     page.get_by_text("4 rolls: 4 by time index").wait_for()
     page.get_by_role("button", name="Open the result").click()
-    test_browser.heading(page, "1 topic-partition")
+    test_browser.heading(page, "Simulated: 1 topic-partition")
     assert ".tar.gz" in page.url
     with page.expect_response(lambda one: True):
         page.reload()
-    test_browser.heading(page, "1 topic-partition")
+    test_browser.heading(page, "Simulated: 1 topic-partition")
 
 
 def test_settings_that_cannot_work(server, page):
