@@ -28,8 +28,6 @@ ARTICLE = (6, 14, 22, 26, 31)
 RIGHT = "if slot >= 0 and key(slot) = target then slot else if slot + 1 < entries then slot + 1 else none"
 SLOT_PLUS_1 = "slot + 1"
 NONE_TO_BASE = "if slot = -1 then base else if key(slot) = target then slot else if slot + 1 < entries then slot + 1 else base"
-POPULAR = {"slot + 1": SLOT_PLUS_1, "−1 becomes the base offset": NONE_TO_BASE}
-GRAMMAR = "if … then … else …, and, or, not, = != < <= > >=, + −, slot, key(…), target, entries, none, base, whole numbers"
 
 _TOKEN = re.compile(r"\s*(?:([0-9]+)|([A-Za-z]+)|(<=|>=|!=|==|[=<>+\-()−≤≥≠]))")
 _SPELLED = {"−": "-", "≤": "<=", "≥": ">=", "≠": "!="}

@@ -54,9 +54,9 @@ def test_the_other_logs_are_those_of_the_broker():
     full = Step("a-0", 0, "fail", "index-full", "it is full", "a-0/0.index", error="E: full")
     none: list[Finding] = []
     assert checkup.verdict(none, Restart(False, False, (full,)), 1).text.endswith("full.")
-    assert checkup.verdict(none, Restart(False, False, (full,)), 2).text.endswith("also for its one other log.")
-    assert checkup.verdict(none, Restart(False, False, (full, *BUILT)), 24).text.endswith("also for its 23 other logs.")
+    assert checkup.verdict(none, Restart(False, False, (full,)), 2).text.endswith("its one other log is not served either.")
+    assert checkup.verdict(none, Restart(False, False, (full, *BUILT)), 24).text.endswith("its 23 other logs are not served either.")
     strange = Step("lost+found", None, "fail", "directory-name", "no name")
-    assert checkup.verdict(none, Restart(False, False, (strange,)), 2).text.endswith("also for its two other logs.")
+    assert checkup.verdict(none, Restart(False, False, (strange,)), 2).text.endswith("its two other logs are not served either.")
     own = Step(None, None, "fail", "meta-properties", "there is none", "meta.properties", error="E: none")
     assert checkup.verdict(none, Restart(False, False, (own,)), 2).title == "This broker will not start: its meta.properties cannot be used"

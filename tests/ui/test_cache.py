@@ -293,6 +293,10 @@ class FakeCatalog:
         """The description, and the table of segments."""
         return self.info, pa.table({column: self._columns[column] for column in columns})
 
+    def table(self, name, columns, filters) -> pa.Table:
+        """Nothing was found."""
+        return pa.table({column: [] for column in columns})
+
     def is_fresh(self, brokers) -> bool:
         """It was just written."""
         return True

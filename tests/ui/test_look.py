@@ -80,3 +80,13 @@ def test_the_stylesheet_keeps_to_what_streamlit_promises():
 def test_no_traceback_reaches_the_reader():
     """An error that nobody foresaw is told in the server's log alone."""
     assert tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["client"]["showErrorDetails"] == "none"
+
+
+def test_no_token_is_left_over():
+    """Each is asked for by a stylesheet, by a component through kit.js's V, or by a figure through its twin in theme.py."""
+    files = [file for pattern in ("*.css", "*.js", "*.py") for file in (ROOT / "kafkaviz").rglob(pattern)]
+    said = "".join(file.read_text() for file in (ROOT / "app.py", *ROOT.glob("pages/*.py"), *files))
+    names = re.findall(r"^\s*--kv-([\w-]+):", (UI / "tokens.css").read_text(), re.M)
+    ways = (r"var\(--kv-{0}\b(?!-)", r"V\(['\"`]{0}['\"`]\)", r"['\"]{0}['\"]", r"['\"]{1}['\"]")
+    left = {name for name in names if not any(re.search(way.format(name, name.replace("-", "_")), said) for way in ways)}
+    assert len(names) > 40 and left == set()

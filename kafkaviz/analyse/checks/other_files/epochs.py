@@ -52,7 +52,7 @@ def _epochs_beside_log(epochs: list[tuple[int, int]], summaries: Sequence[Summar
                 yield _wrong_epochs(message, evidence, facts)
                 return
     if epochs[-1][1] > end:
-        message = f"epoch {epochs[-1][0]} begins at offset {group(epochs[-1][1])}, behind the log's end {group(end)}"
+        message = f"epoch {epochs[-1][0]} begins at offset {group(epochs[-1][1])}, past the log's end {group(end)}"
         yield _wrong_epochs(message, Evidence(message, f"an offset up to {group(end)}"), facts)
 
 
