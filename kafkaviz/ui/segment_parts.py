@@ -1,4 +1,4 @@
-"""The facts and tables of the Segment page as HTML; every text from a file is escaped here or in ui/parts.py."""
+"""The facts and tables of a segment as HTML, on its page and in lessons; every text from a file is escaped here or in ui/parts.py."""
 
 from collections.abc import Iterable, Sequence
 from html import escape

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
-from kafkaviz.ui.bytes_files import label
+from kafkaviz.ui.segment.bytes_files import label
 from tests.ui.test_bytes_tab import sent
 from tests.ui.test_segment_page import html, nothing_cached, page  # noqa: F401 - the fixture clears the caches
 

@@ -13,10 +13,11 @@ from kafkaviz.figures.segment_bytes import BytesView, Look, Wanted
 from kafkaviz.figures.segment_tables import Chosen
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
-from kafkaviz.ui import anatomies, bytes_files, cache, parts, state
+from kafkaviz.ui import anatomies, cache, parts, state
 from kafkaviz.ui.components import bytes as view
 from kafkaviz.ui.components import ruler
 from kafkaviz.ui.pick import Place
+from kafkaviz.ui.segment import bytes_files
 from kafkaviz.words import say
 
 TAB = "Bytes"  # as the address has it

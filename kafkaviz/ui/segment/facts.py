@@ -1,0 +1,20 @@
+"""The facts of a segment's three files, at the right of the ruler or of what stands in its place."""
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from kafkaviz.figures.segment_facts import FactGroups
+from kafkaviz.ui import segment_parts
+
+WIDTHS = (0.7207, 0.2793)  # 728 and 276 pixels in a window 1280 wide, as Streamlit shares out what the gap leaves
+
+
+def columns() -> list[DeltaGenerator]:
+    """The place of the ruler, and that of the facts."""
+    return st.columns(WIDTHS, gap=20)
+
+
+def facts(column: DeltaGenerator, groups: FactGroups) -> None:
+    """The facts, in their column."""
+    with column, st.container(key="kv_fig_facts"):
+        segment_parts.facts(groups)
