@@ -4,15 +4,12 @@
     why(step)                         the step's own words, or what its cause says
 """
 
-import re
-
 from kafkaviz import words
 from kafkaviz.analyse.finding import CODES, Finding
 from kafkaviz.figures.listed import sentences
 from kafkaviz.simulate.steps import CAUSES, Step
+from kafkaviz.words import say
 from kafkaviz.words.retold import retold
-
-CHINESE = re.compile(r"[\u3000-\u9fff]")
 
 
 def told(said: str) -> str:
@@ -41,11 +38,11 @@ def sentence(text: str) -> str:
 
 
 def ended(text: str) -> str:
-    """With a full stop, that of its own language."""
-    return f"{text}{'。' if CHINESE.search(text) else '.'}" if text and text[-1] not in ".!?。！？" else text
+    """With a full stop, that of the reader's language."""
+    return say("common.stop", text=text) if text and text[-1] not in ".!?。！？" else text
 
 
 def capital(text: str) -> str:
-    """With a capital, unless it begins with a name that has none: java.lang.Error, .index; a Chinese sentence has none."""
+    """With a capital, unless it begins with a name that has none: java.lang.Error, .index; Chinese has none at all."""
     first = text.split(" ", 1)[0]
-    return text[:1].upper() + text[1:] if first.rstrip(",;:").isalpha() and not CHINESE.search(text) else text
+    return text[:1].upper() + text[1:] if first.rstrip(",;:").isalpha() and words.language() == words.ENGLISH else text

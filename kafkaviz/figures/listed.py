@@ -5,7 +5,7 @@
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import reduce
 
 from kafkaviz import units
@@ -31,8 +31,12 @@ def both(parts: Iterable[str]) -> str:
 
 def named(parts: Iterable[str]) -> str:
     """A; A and B; A, B and C."""
-    *first, last = list(parts) or [""]
-    return both(filter(None, (listed(first), last)))
+    return _last_by(both, parts)
+
+
+def one_of(parts: Iterable[str]) -> str:
+    """A; A or B; A, B or C."""
+    return _last_by(either, parts)
 
 
 def either(parts: Iterable[str]) -> str:
@@ -69,6 +73,11 @@ def number(count: int) -> str:
     """A small number as a word."""
     small = say("common.numbers").split()
     return small[count] if count < len(small) else units.group(count)
+
+
+def _last_by(join: Callable[[Iterable[str]], str], parts: Iterable[str]) -> str:
+    *first, last = list(parts) or [""]
+    return join(filter(None, (listed(first), last)))
 
 
 def _joined(key: str, parts: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ import pyarrow.csv
 from kafkaviz import units
 from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.analyse.links import NONE, Aim
+from kafkaviz.figures.listed import beside
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import CODECS, codec
 from kafkaviz.words import say
@@ -134,7 +135,7 @@ def _astray(anatomy: Anatomy, row: int, wrong: np.ndarray) -> str:
     """Which of these entries point at this batch and should not, or should and do not."""
     links = anatomy.links
     told = ((links.entry_batch[wrong], "segment.leads_here"), (links.entry_home[wrong], "segment.belongs_here"))
-    return ", ".join(say(key, slot=units.group(int(slot))) for rows, key in told for slot in wrong[rows == row])
+    return beside(say(key, slot=units.group(int(slot))) for rows, key in told for slot in wrong[rows == row])
 
 
 def range_of(batch: np.void) -> str:

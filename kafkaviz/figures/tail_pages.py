@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from kafkaviz.figures import theme
+from kafkaviz.figures.listed import listed
 from kafkaviz.search import slots
 from kafkaviz.search.layouts import A_PAGE, ENTRY_BYTES
 from kafkaviz.search.pages import tail_search
@@ -56,7 +57,7 @@ def _lane(name: str, entries: int, warm_bytes: int | None) -> Lane:
 
 
 def _numbers(pages: tuple[int, ...]) -> str:
-    return ", ".join(map(str, pages)) or say("tail_pages.none")
+    return listed(map(str, pages)) or say("tail_pages.none")
 
 
 def rows(shown: TailPagesView) -> list[tuple[str, str, str, str]]:

@@ -9,6 +9,7 @@ from pandas.io.formats.style import Styler
 
 from kafkaviz import units
 from kafkaviz.analyse.overview import Row
+from kafkaviz.figures.listed import listed
 from kafkaviz.words import say
 
 READS = {  # how a value of a column reads; the value itself is what the column is sorted by
@@ -68,7 +69,7 @@ def cells(rows: Sequence[Row]) -> list[list[str]]:
 
 def _values(row: Row) -> list:
     sums = row.sums
-    codecs = ", ".join(row.codecs) if row.codecs else None
+    codecs = listed(row.codecs) if row.codecs else None
     return [
         _name(row),
         sums.segments,

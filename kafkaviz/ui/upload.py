@@ -10,6 +10,7 @@ from typing import BinaryIO
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.figures.listed import one_of
 from kafkaviz.log import archive
 from kafkaviz.ui import faults, leftovers, parts
 from kafkaviz.words import say
@@ -33,9 +34,8 @@ def _ask() -> None:
 
 def words() -> str:
     """What may be given: the formats that log.archive opens, and how large the server takes one."""
-    *most, last = archive.SUFFIXES
     largest = units.size(int(st.get_option("server.maxUploadSize")) << 20)
-    return say("broker.upload_words", formats=", ".join(most), last=last, size=largest)
+    return say("broker.upload_words", formats=one_of(archive.SUFFIXES), size=largest)
 
 
 def save(content: BinaryIO, name: str) -> Path:

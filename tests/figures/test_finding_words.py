@@ -75,7 +75,7 @@ def test_no_sentence_is_translated_that_is_gone(spoken, name):
 
 
 def test_a_finding_in_chinese(chinese):
-    """Title, what is there, what Kafka does and what to do; what is in no catalogue stays English, with its own full stop."""
+    """Title, what is there, what Kafka does and what to do; what is in no catalogue stays English."""
     evidence = Evidence("stored checksum 1", "so and so")
     message = "the batch at byte 0 (offsets 1 to 2) does not match its checksum; 3 more places like it follow in this file"
     found = finding("batch-crc-mismatch", message, evidence, partition="a-0", file="a-0/0.log")
@@ -90,7 +90,7 @@ def test_a_consequence_with_values_follows_what_the_code_says(chinese):
     """Where a search skips to is told in English, behind what such an entry does anyway."""
     found = finding("index-offset-mismatch", "slot 3", Evidence("this"), partition="a-0", file="a-0/0.index", consequence="It skips to 17")
     (item,) = checkup.items([found], lambda *_: b"")
-    assert item.members[0].consequence.startswith("启动时不检查索引项") and item.members[0].consequence.endswith("It skips to 17.")
+    assert item.members[0].consequence.startswith("启动时不检查索引项") and item.members[0].consequence.endswith("It skips to 17。")
 
 
 def test_a_step_says_its_cause_where_its_words_cannot_be_told(chinese):
@@ -110,6 +110,6 @@ def test_the_outlook_in_chinese(chinese):
     assert checkup.verdict([], Restart(False, True, (cut,)), 3).title == "这个 broker 能够启动：从 1 个日志末尾截掉 1\u202f500 字节"
 
 
-def test_a_full_stop_is_that_of_the_sentence():
-    """And none is put behind another."""
-    assert [ended(one) for one in ("", "so", "so?", "如此", "如此。")] == ["", "so.", "so?", "如此。", "如此。"]
+def test_no_full_stop_behind_another():
+    """Nor behind nothing."""
+    assert [ended(one) for one in ("", "so", "so?", "如此。")] == ["", "so.", "so?", "如此。"]

@@ -4,7 +4,7 @@ import pytest
 
 from kafkaviz import words
 from kafkaviz.figures import listed
-from kafkaviz.figures.listed import and_more, beside, both, clauses, either, many, named, number, sentences
+from kafkaviz.figures.listed import and_more, beside, both, clauses, either, many, named, number, one_of, sentences
 
 JOINED = {  # function, parts: in English, in Chinese
     (listed.listed, ("a", "b", "c")): ("a, b, c", "a、b、c"),
@@ -14,6 +14,7 @@ JOINED = {  # function, parts: in English, in Chinese
     (both, ("2 次探测", "1 页")): ("2 次探测 and 1 页", "2 次探测和 1 页"),
     (named, ("a",)): ("a", "a"),
     (named, ("a", "b", "c")): ("a, b and c", "a、b 和 c"),
+    (one_of, ("a", "b", "c")): ("a, b or c", "a、b 或 c"),
     (either, ("a", "b")): ("a or b", "a 或 b"),
     (clauses, ("a", "b")): ("a; b", "a；b"),
     (sentences, ("A.", "", "B.")): ("A. B.", "A.B."),

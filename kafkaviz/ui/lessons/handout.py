@@ -7,6 +7,7 @@ import streamlit as st
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import fault_words
+from kafkaviz.figures.listed import listed
 from kafkaviz.ui import parts, rules, workshop
 from kafkaviz.ui.components.print_page import print_page
 from kafkaviz.ui.lessons import tasks
@@ -105,7 +106,7 @@ def _task(block: Block) -> None:
 
 def _answer(block: Block, part: int) -> None:
     if block.kind == "predict":
-        right = ", ".join(LETTERS[place].upper() for place, (_, is_right) in enumerate(workshop.choices(block)) if is_right)
+        right = listed(LETTERS[place].upper() for place, (_, is_right) in enumerate(workshop.choices(block)) if is_right)
         st.markdown(say("workshop.answer_to", step=part, name=right, text=block["reveal"]))
         return
     rule = f" `{block['rule']}`" if block["rule"] else ""

@@ -8,6 +8,7 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analyse import lookups
 from kafkaviz.analyse.infer.interval import IntervalBounds, interval_bounds
+from kafkaviz.figures.listed import named, sentences
 from kafkaviz.figures.stepper import Seen
 from kafkaviz.format import offset_index
 from kafkaviz.log.partition import Partition
@@ -58,7 +59,7 @@ def _note(place: Place, log: ServedLog) -> str:
         told.append(say("lookup.interval", low=group(bounds.low_bytes or 0), high=group(bounds.high_bytes)))
     if log.start_error:
         told.append(say("lookup.start_fails", error=log.start_error))
-    return " ".join([*told, *recovered_words(log.recovered)])
+    return sentences([*told, *recovered_words(log.recovered)])
 
 
 def recovered_words(names: Sequence[str]) -> list[str]:
@@ -69,7 +70,7 @@ def recovered_words(names: Sequence[str]) -> list[str]:
     if len(names) == 1:
         return [say("lookup.recovered_one", file=names[0])]
     if len(set(stems)) == 1:
-        return [say("lookup.recovered_stem", stem=stems[0], ends=", ".join(f".{end}" for end in ends[:-1]), last=f".{ends[-1]}")]
+        return [say("lookup.recovered_stem", stem=stems[0], ends=named(f".{end}" for end in ends))]
     return [counted("lookup.recovered_more", len(names) - 1, file=names[0], n=len(names) - 1)]
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import units
+from kafkaviz.figures.listed import listed
 from kafkaviz.search import exercise
 from kafkaviz.search.exercise import BASE, NO_ANSWER, RIGHT, Checked, NoRule
 from kafkaviz.simulate.lessons import index_keys
@@ -57,7 +58,7 @@ def targets(checked: Checked, on: str) -> None:
     cells = [(units.group(one.target), rules.kind(one.kind), *map(slot, answers(one)), one.is_right) for one in shown]
     key, keys = "page_cache.targets_many", units.group(checked.entries)
     if checked.entries < 10:
-        key, keys = "page_cache.targets", ", ".join(map(units.group, tried_keys(on).tolist()))
+        key, keys = "page_cache.targets", listed(map(units.group, tried_keys(on).tolist()))
     head = say(key, shown=units.group(len(cells)), n=units.group(len(checked.cases)), keys=keys)
     with st.expander(head, expanded=not checked.is_right):
         table([*heads, ""], [(*row, "✓" if right else "✗") for *row, right in cells], "rlrrrl")
