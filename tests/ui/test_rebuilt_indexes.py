@@ -6,8 +6,9 @@ import tarfile
 import pytest
 
 from kafkaviz.analyse.health import check
-from kafkaviz.ui import cache, rebuilt_indexes
-from kafkaviz.ui.rebuilt_indexes import compared, difference, offered, packed
+from kafkaviz.ui import cache
+from kafkaviz.ui.health import rebuilt_indexes
+from kafkaviz.ui.health.rebuilt_indexes import compared, difference, offered, packed
 from tests.ui.test_health_page import page
 
 INDEX = "00000000000000000858.index"

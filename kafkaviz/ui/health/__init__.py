@@ -1,0 +1,1 @@
+"""What the Health page is made of: its head and the release it judges by, a checkup under way, what it found, and the indexes anew."""

@@ -1,0 +1,27 @@
+"""A checkup that is under way, and the way to end it."""
+
+import streamlit as st
+
+from kafkaviz import units
+from kafkaviz.ui import parts
+from kafkaviz.ui.cache import Listed
+from kafkaviz.ui.checkups import checkups
+from kafkaviz.words import say
+
+
+@st.fragment(run_every=0.4)
+def waiting(here: Listed, asked: str) -> None:
+    """How far the checkup is; the page is drawn anew once it is over."""
+    checkup = checkups().of(here, asked)
+    if checkup.over.is_set():
+        st.rerun()
+    share = checkup.done_bytes / checkup.total_bytes if checkup.total_bytes else 0
+    text = say("health.reading_partition", partition=checkup.partition) if checkup.partition else say("health.reading")
+    done, total = units.size(checkup.done_bytes), units.size(checkup.total_bytes)
+    with st.container(horizontal=True, key="kv_strip_work", vertical_alignment="center"):
+        st.html(
+            f'<div class="kv-work" role="status">{parts.icon("bolt", True)}<span>{parts.escape(text)}</span>'
+            f'<div class="kv-prog"><i style="width:{100 * share:.0f}%"></i></div>'
+            f'<span class="kv-fnt">{say("health.read_of", done=done, total=total)}</span></div>'
+        )
+        st.button(say("health.cancel"), type="tertiary", key="kv_checkup_cancel", on_click=checkup.cancel)
