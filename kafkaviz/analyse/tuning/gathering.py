@@ -50,31 +50,38 @@ class Gathering:
         if not len(batches):
             self._empty += 1
             return
+        self._found.append(self._measured(batches, appends, indexes, far))
+        if len(self._found) == FOLDED:
+            self._found = [joined(self._found)]  # the counts of a thousand segments would fill the memory
+
+    def _measured(
+        self, batches: np.ndarray, appends: np.ndarray | None, indexes: tuple[np.ndarray, np.ndarray] | None, far: Callable[[float], None],
+    ) -> Measured:  # fmt: skip
+        """One segment with a batch at least."""
         far(0.1)
-        sweeper = sweep.Sweeper(self._intervals, by_base_offset=self.by_base_offset)
-        sweeper.take(batches, appends)
+        parts = self._swept(batches, appends)
         far(0.2)
         cold = cold_reads.cold_reads(batches, self._intervals, self.by_base_offset, self.read_ahead_bytes)
         far(0.5)
-        data = batches[~is_control(batches)]
-        single = float((data["base_offset"] == data["last_offset"]).mean()) if len(data) else 0.0
-        size = batches["size_bytes"]
-        mean = float(size.mean())
-        speed = _bytes_per_s(batches)
-        followers = None
-        if self.per_append:
-            how = {"by_base_offset": self.by_base_offset, "append_bytes": sweep.FOLLOWER_APPEND_BYTES}
-            followers = sweep.parts(batches, self.also, **how)
-        spread = float(size.std()) / mean
-        parts = sweeper.end()
         every = sweep.parts(batches, self._intervals, targets=sweep.EVERY, by_base_offset=self.by_base_offset)
         far(0.6)
-        times = sweep_times(batches, self._intervals)
-        found = Measured(parts, cold, every, times, (sweep.sizes(batches),), mean, spread, single, speed, followers)
-        found = replace(found, one_read_share=float((batches["magic"] < MAGIC_2).mean()))
-        self._found.append(replace(found, held=self._held(batches, indexes, found)))
-        if len(self._found) == FOLDED:
-            self._found = [joined(self._found)]  # the counts of a thousand segments would fill the memory
+        times, sizes = sweep_times(batches, self._intervals), (sweep.sizes(batches),)
+        mean, spread = _moments(batches)
+        told = _single_share(batches), _bytes_per_s(batches), self._followers(batches)
+        found = Measured(parts, cold, every, times, sizes, mean, spread, *told, one_read_share=_one_read_share(batches))
+        return replace(found, held=self._held(batches, indexes, found))
+
+    def _swept(self, batches: np.ndarray, appends: np.ndarray | None) -> sweep.SweepParts:
+        """The sweep; where an append has one entry at most, append by append."""
+        sweeper = sweep.Sweeper(self._intervals, by_base_offset=self.by_base_offset)
+        sweeper.take(batches, appends)
+        return sweeper.end()
+
+    def _followers(self, batches: np.ndarray) -> sweep.SweepParts | None:
+        """The indexes of a follower, of a release where an append has one entry at most; None of any other."""
+        if not self.per_append:
+            return None
+        return sweep.parts(batches, self.also, by_base_offset=self.by_base_offset, append_bytes=sweep.FOLLOWER_APPEND_BYTES)
 
     def _held(self, batches: np.ndarray, indexes: tuple[np.ndarray, np.ndarray] | None, found: Measured) -> Held | None:
         """The indexes that are there; of a segment without one, or with one that recovery would make anew, the replay."""
@@ -93,6 +100,23 @@ class Gathering:
 
 def _no_reads(intervals: np.ndarray) -> ColdReads:
     return ColdReads(intervals, (np.zeros(0, np.int64),) * len(intervals))
+
+
+def _moments(batches: np.ndarray) -> tuple[float, float]:
+    """The mean size of a batch in bytes, and the deviation as a share of it."""
+    mean = float(batches["size_bytes"].mean())
+    return mean, float(batches["size_bytes"].std()) / mean
+
+
+def _single_share(batches: np.ndarray) -> float:
+    """How many hold one record, control batches aside."""
+    data = batches[~is_control(batches)]
+    return float((data["base_offset"] == data["last_offset"]).mean()) if len(data) else 0.0
+
+
+def _one_read_share(batches: np.ndarray) -> float:
+    """How many are messages of a magic before 2."""
+    return float((batches["magic"] < MAGIC_2).mean())
 
 
 def _bytes_per_s(batches: np.ndarray) -> float | None:
