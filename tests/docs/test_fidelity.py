@@ -45,3 +45,12 @@ def test_what_needs_the_recordings_is_marked():
     named = [(bool(mark), path, name) for mark, path, name in NAMED.findall(TEXT)]
     assert len(named) > 50
     assert [(path, name) for mark, path, name in named if mark != needs_recordings(path, name)] == []
+
+
+def test_what_is_counted_by_our_own_readers_is_not_called_exact():
+    """Totals that agree with one another show nothing of Kafka; each test of them is named."""
+    sections = {part.partition("\n")[0]: part for part in TEXT.split("\n## ")[1:]}
+    path = "tests/pipeline/test_totals.py"
+    named = {title: {name for _, of, name in NAMED.findall(part) if of == path} for title, part in sections.items()}
+    assert {title for title, names in named.items() if names} == {"In agreement"}
+    assert named["In agreement"] == {name for name in functions(path) if name.startswith("test_")}
