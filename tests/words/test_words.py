@@ -115,3 +115,12 @@ def test_values_are_put_in_and_english_stands_in():
 def test_a_browser_gets_a_whole_table():
     """A figure that speaks in the browser is given all its texts at once, by their short keys."""
     assert words.table("workshop")["next"] == "Next step"
+
+
+@pytest.mark.parametrize("spoken", OTHERS)
+def test_the_readme_leads_to_the_catalogues_that_english_has_not(spoken):
+    """Their keys are English sentences of lower floors."""
+    own, english = ({file.stem for file in (words.HERE / one).glob("*.toml")} for one in (spoken, words.ENGLISH))
+    rows = [line for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines() if f"kafkaviz/words/{spoken}/" in line]
+    assert own - english == set(retold.NAMES) and [one for one in retold.NAMES if not any(one in row for row in rows)] == []
+    assert any("figures/fault_words.py" in row for row in rows)
