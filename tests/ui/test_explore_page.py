@@ -19,7 +19,9 @@ from kafkaviz.pipeline.query import Answer, Lost, QueryProgress
 from kafkaviz.pipeline.run import Cancelled
 from kafkaviz.pipeline.schema import TABLES
 from kafkaviz.pipeline.sql import Wrong
-from kafkaviz.ui import cache, explore
+from kafkaviz.ui import cache
+from kafkaviz.ui.explore import queries, taken
+from kafkaviz.ui.explore.rows import cell
 
 ROOT = Path(__file__).parents[2]
 CODECS = pa.table({"codec": ["zstd", "none"], "batches": [540, 100], "records": [12_415, 900], "log_bytes": [390_553, 90_000],
@@ -193,7 +195,7 @@ def test_a_query_that_is_left_is_ended(made, fake):
     """Nobody waits for it; Spark has two hands."""
     fake.now = QueryProgress("running", 0, 4)
     at = page(made, sql=SELECT)
-    left = explore.queries().of(cache.listed(made), SELECT)
+    left = queries.queries().of(cache.listed(made), SELECT)
     assert not left.is_over
     press(at, "Where is the index densest?")
     assert left.is_over
@@ -248,17 +250,17 @@ def test_a_catalog_of_before_is_asked_and_said_to_be_old(made, fake, starts, mon
 def test_csv_and_parquet_hold_the_rows():
     """Exact, with the types; what is no number stands in quotes, so that a line break in a name breaks no line."""
     rows = pa.table({"topic": ['a "b"\n', None], "n": [1, None], "share": [0.1, 2.0], "d": pa.array([None, 5], pa.duration("us"))})
-    assert pyarrow.parquet.read_table(io.BytesIO(explore.parquet(rows))).equals(rows)
-    text = explore.csv(rows).decode()
+    assert pyarrow.parquet.read_table(io.BytesIO(taken.parquet(rows))).equals(rows)
+    text = taken.csv(rows).decode()
     assert text.startswith('"topic","n","share","d"\n"a ""b""\n",1,0.1,') and text.endswith("\n,,2,5\n".replace(",5", ',"5"'))
 
 
 def test_answers_are_not_kept_for_ever(made, fake):
     """The newest are; one that runs is not thrown away."""
-    here, known = cache.listed(made), explore.queries()
-    for number in range(explore.KEPT + 5):
+    here, known = cache.listed(made), queries.queries()
+    for number in range(queries.KEPT + 5):
         known.of(here, f"SELECT {number}")
-    assert len(known._known) == explore.KEPT
+    assert len(known._known) == queries.KEPT
     st.cache_resource.clear()
 
 
@@ -268,4 +270,4 @@ def test_answers_are_not_kept_for_ever(made, fake):
 )
 def test_a_small_share_is_written_without_a_power(value, shown):
     """As people read it; what no share can be keeps its power."""
-    assert explore.cell(value) == shown
+    assert cell(value) == shown
