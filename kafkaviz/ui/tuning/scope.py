@@ -41,8 +41,7 @@ def segmented(of: Scope) -> None:
     shown = {parts.middle(one, NAME_CHARACTERS): one for one in of.choices}
     middle = next(name for name, one in shown.items() if one == of.label)
     with st.container(width="content", gap=4):
-        words = say("tuning.of_workload" if of.kind == "workload" else "tuning.of_directory")
-        st.html(f'<div class="kv-lab">{words}</div>', width="content")
+        st.html(f'<div class="kv-lab">{say(f"tuning.of_{of.kind}")}</div>', width="content")
         look = {"default": middle, "required": True, "label_visibility": "collapsed", "key": f"kv_tune_of_{of.label}"}
         label = shown.get(st.segmented_control(say("tuning.tuned"), list(shown), format_func=_words, **look) or middle, of.label)
     if label != of.label:
