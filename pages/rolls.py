@@ -75,7 +75,7 @@ def partition(place: Place) -> None:
     except KafkavizError as fault:
         with parts.state("unread", "error", say("rolls.untold"), fault_words.line(fault)):
             look = {"icon": ":material/ecg_heart:", "query_params": state.address(place.directory)}
-            st.page_link("pages/health.py", label=say("rolls.show_wrong"), **look)
+            st.page_link("pages/health.py", label=say("common.show_wrong"), **look)
         return
     on_disk.found_in(found, len(opened.live))
     if not found.lanes.lanes:

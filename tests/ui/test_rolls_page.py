@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz.log.broker import open_broker
 from kafkaviz.simulate.sending.workload import to_toml
-from kafkaviz.ui import cache
-from kafkaviz.ui.rolls import on_disk, simulated, workloads
+from kafkaviz.ui import cache, workloads
+from kafkaviz.ui.rolls import on_disk, options, simulated
 from tests.ui.driven import chosen, fine, html, moved, opened, pressed
 
 T = "\u202f"
@@ -148,7 +148,7 @@ def test_a_directory_that_is_not_there():
 def test_the_archive_opens_like_any_directory(tmp_path):
     """The same segments and rolls as the page shows, with every record in them."""
     of = workloads.own(SMALL)
-    config = workloads.config_of(of, {})
+    config = options.config_of(of, {})
     data = simulated.archive(of, config)
     (tmp_path / "small.tar.gz").write_bytes(data)
     partition = open_broker(tmp_path / "small.tar.gz").partition("small-0")
@@ -176,7 +176,7 @@ def test_an_empty_segment_is_on_disk_too(tmp_path):
 def test_what_is_inferred_on_disk_is_what_was_simulated(name, tmp_path):
     """The causes told from an archive alone beside those that the writer gave."""
     of = workloads.by_title()[name]
-    config = workloads.config_of(of, {})
+    config = options.config_of(of, {})
     (tmp_path / "made.tar.gz").write_bytes(simulated.archive(of, config))
     here = cache.listed(tmp_path / "made.tar.gz")
     told = [lane.reason for lane in on_disk.real(here, of.directory).lanes.lanes]
@@ -188,9 +188,9 @@ def test_what_is_inferred_on_disk_is_what_was_simulated(name, tmp_path):
 def test_throughput_and_batch_size_change_the_stream():
     """Half the speed is half the bytes of the same time; one record a batch is many batches."""
     of = workloads.own(SMALL)
-    whole = simulated.run(of, workloads.config_of(of, {}))
-    half = simulated.run(workloads.changed(of, "half", workloads.AS_IT_IS), workloads.config_of(of, {}))
-    single = simulated.run(workloads.changed(of, workloads.AS_IT_IS, "one record"), workloads.config_of(of, {}))
+    whole = simulated.run(of, options.config_of(of, {}))
+    half = simulated.run(options.changed(of, "half", options.AS_IT_IS), options.config_of(of, {}))
+    single = simulated.run(options.changed(of, options.AS_IT_IS, "one record"), options.config_of(of, {}))
     assert half.lanes.log_bytes == pytest.approx(whole.lanes.log_bytes / 2, rel=0.01)
     assert single.load.records_a_batch == 1 and len(single.appended) > 10 * len(whole.appended)
 
@@ -198,7 +198,7 @@ def test_throughput_and_batch_size_change_the_stream():
 def test_a_compressed_stream_is_not_made_without_end():
     """Its batches must be compressed to know their size: the page stops after some of them, and says so."""
     of = workloads.own(SMALL.replace('"30s"', '"365d"').replace("100000", "1000000") + 'codec = "lz4"\n')
-    run = simulated.run(of, workloads.config_of(of, {"segment.bytes": 1 << 26}))
+    run = simulated.run(of, options.config_of(of, {"segment.bytes": 1 << 26}))
     assert run.is_cut and run.lanes.log_bytes < simulated.MOST_COMPRESSED_BYTES + (64 << 20) and not run.failed
 
 
@@ -222,6 +222,6 @@ def test_what_was_changed_is_told_in_words(chinese):
 def test_what_comes_along_is_called_as_its_file_says():
     """The English of the catalogue is that of the presets; every option that is a word has a name."""
     for title, of in workloads.by_title().items():
-        assert (workloads.told(title), workloads.story_of(title)) == (of.title, of.story)
-    for option in (*workloads.SPEED_ORDER, *workloads.BATCH_ORDER, workloads.NONE, workloads.OWN):
-        assert workloads.told(option) == option
+        assert (options.told(title), workloads.story_of(title)) == (of.title, of.story)
+    for option in (*options.SPEED_ORDER, *options.BATCH_ORDER, workloads.NONE, workloads.OWN):
+        assert options.told(option) == option

@@ -13,11 +13,11 @@ from kafkaviz.analyse.tuning import Budgets
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import open_broker
 from kafkaviz.ui import cache
-from kafkaviz.ui.rolls.workloads import OWN
 from kafkaviz.ui.tuning import answers, readings
 from kafkaviz.ui.tuning.headline import report
 from kafkaviz.ui.tuning.others import writers
 from kafkaviz.ui.tuning.scopes import wanted
+from kafkaviz.ui.workloads import OWN
 from tests.ui.driven import PATIENCE_S, chosen, fine, html, moved, opened, pressed, slider
 
 T = "\u202f"

@@ -38,7 +38,7 @@ MOST_PHASES = 1000
 FILE_BYTES = 1 << 20  # the largest file that is read
 PRESETS = (  # as they are told best
     "heartbeat", "orders", "clickstream", "iot", "backfill", "bad-clock", "late-phones", "append-time", "no-timestamps", "follower",
-    "strimzi",
+    "strimzi", "day", "steady",
 )  # fmt: skip
 
 _TOPIC = re.compile("[a-zA-Z0-9._-]{1,249}")  # Topic.validate of Kafka 4.3.1

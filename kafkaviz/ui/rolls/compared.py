@@ -8,8 +8,9 @@ from kafkaviz.figures.roll_summary import Summary
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.sending.workload import Workload
 from kafkaviz.ui import parts, state
-from kafkaviz.ui.rolls import workloads as lab
+from kafkaviz.ui.rolls import options
 from kafkaviz.ui.tables import table
+from kafkaviz.ui.workloads import OWN, written
 from kafkaviz.words import say
 
 CHANGED = ("workload", "throughput", "batches")
@@ -29,7 +30,7 @@ def compared(of: Workload, config: LogConfig, shown: Lanes) -> None:
     changes = roll_summary.changes(before, now, _setting_words)
     st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2);margin-bottom:8px">{parts.escape(changes)}</p>')
     first = say("rolls.kept" if st.session_state.get(state.PINNED) else "rolls.before")
-    table(("", first, say("rolls.now"), say("rolls.change")), roll_summary.rows(before, now), "lrrr")
+    table(("", first, say("rolls.now"), say("common.change")), roll_summary.rows(before, now), "lrrr")
 
 
 def _before(now: Summary) -> Summary | None:
@@ -52,17 +53,17 @@ def _head() -> None:
 
 def _told_settings(of: Workload, config: LogConfig) -> dict[str, str]:
     """What may have been changed; its words are those of links, the same in every language."""
-    found = {"workload": of.title or lab.OWN}
-    found |= {name: lab.written(name, getattr(config, name.replace(".", "_"))) for name in state.SETTING}
+    found = {"workload": of.title or OWN}
+    found |= {name: written(name, getattr(config, name.replace(".", "_"))) for name in state.SETTING}
     return found | {
-        "throughput": st.session_state.get(state.SPEED, lab.AS_IT_IS),
-        "batches": st.session_state.get(state.BATCH_SIZE, lab.AS_IT_IS),
+        "throughput": st.session_state.get(state.SPEED, options.AS_IT_IS),
+        "batches": st.session_state.get(state.BATCH_SIZE, options.AS_IT_IS),
     }
 
 
 def _setting_words(told: str) -> str:
     """A name or a value of _told_settings in the reader's language."""
-    return say(f"rolls.changed_{told}") if told in CHANGED else lab.told(told)
+    return say(f"rolls.changed_{told}") if told in CHANGED else options.told(told)
 
 
 def _pin() -> None:

@@ -30,7 +30,7 @@ def every_roll(shown: Lanes) -> None:
 def _row(one: tuple | None, count: int) -> str:
     """A roll, its cause in its colour; None for those that are left out."""
     if one is None:
-        return f'<tr><td colspan="4" class="kv-fnt">{say("rolls.more_in_csv", n=units.group(count - MOST_ROWS))}</td></tr>'
+        return f'<tr><td colspan="4" class="kv-fnt">{say("common.more_in_csv", n=units.group(count - MOST_ROWS))}</td></tr>'
     (segment, cause, because, span), lane = one
     ink = roll_words.text_ink(lane).replace("_", "-")
     quiet = ' class="kv-fnt"' if lane.is_active else ""

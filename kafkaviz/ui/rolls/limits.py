@@ -18,7 +18,7 @@ def limits(shown: Lanes, load: Load, key: str) -> None:
     of = "limits", key
     view = charts.view(of, lambda: limit_curves.view(shown.config, load, shown.bytes_per_s))
     charts.titled(of, limit_curves.figure, view, "kv_limits")
-    with st.expander(say("rolls.curves_table")):
+    with st.expander(say("common.limits_table")):
         st.html(f'<p class="kv-sm">{parts.escape(_safe_words(shown.config, load, shown.bytes_per_s))}</p>')
         heads = (say("rolls.at"), say("rolls.first"), *(roll_words.name(cause).capitalize() for cause in view.seconds))
         rows = limit_curves.rows(view)

@@ -7,8 +7,8 @@ from kafkaviz.analyse.limits import IndexRoom, index_room
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.sending.workload import Workload
 from kafkaviz.ui import parts
+from kafkaviz.ui.rolls.options import LEAST_SEGMENT_BYTES
 from kafkaviz.ui.rolls.simulated import Simulated
-from kafkaviz.ui.rolls.workloads import LEAST_SEGMENT_BYTES
 from kafkaviz.words import say
 
 

@@ -15,9 +15,10 @@ from kafkaviz.log.settings import Origin
 from kafkaviz.simulate.config import log_config
 from kafkaviz.ui import parts
 from kafkaviz.ui.cache import Listed
+from kafkaviz.ui.rolls.options import MIB, SETTINGS
 from kafkaviz.ui.rolls.panel import PANEL
 from kafkaviz.ui.rolls.simulated import load_of
-from kafkaviz.ui.rolls.workloads import MIB, SETTINGS, written
+from kafkaviz.ui.workloads import written
 from kafkaviz.units import group
 from kafkaviz.words import counted, say
 

@@ -8,8 +8,8 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import fault_words
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.sending.workload import Workload
-from kafkaviz.ui import choice, parts, state
-from kafkaviz.ui.rolls import workloads as lab
+from kafkaviz.ui import choice, parts, state, workloads
+from kafkaviz.ui.rolls import options
 from kafkaviz.words import say
 
 PANEL = ("segment.bytes", "segment.ms", "segment.index.bytes", "index.interval.bytes")
@@ -22,28 +22,28 @@ def controls() -> tuple[Workload, LogConfig] | None:
         first = st.columns(5, gap=24)
         with first[0]:
             name = _workload()
-        of = _own_workload() if name == lab.OWN else lab.by_title()[name]
+        of = _own_workload() if name == workloads.OWN else workloads.by_title()[name]
         if of is None:
             return None
         values = {one: _setting(first[place], of, one) for place, one in enumerate(PANEL, start=1)}
         second = st.columns(5, gap=24)
         with second[0]:
-            _story(lab.story_of(name) or of.story)
-        speed = _slider(second[1], say("rolls.throughput"), state.SPEED, lab.SPEED_ORDER, lab.AS_IT_IS)
-        batch = _slider(second[2], say("rolls.batch_size"), state.BATCH_SIZE, lab.BATCH_ORDER, lab.AS_IT_IS)
+            _story(workloads.story_of(name) or of.story)
+        speed = _slider(second[1], say("rolls.throughput"), state.SPEED, options.SPEED_ORDER, options.AS_IT_IS)
+        batch = _slider(second[2], say("rolls.batch_size"), state.BATCH_SIZE, options.BATCH_ORDER, options.AS_IT_IS)
         values[MORE] = _setting(second[3], of, MORE)
         with second[4]:
             _anew()
     st.space(16)
-    return lab.changed(of, speed, batch), lab.config_of(of, values)
+    return options.changed(of, speed, batch), options.config_of(of, values)
 
 
 def _workload() -> str:
     """Which one, by its title."""
-    st.html(f'<div class="kv-lab">{say("rolls.workload")}</div>')
-    names = [*lab.by_title(), lab.OWN]
-    look = {"says": lab.told, "label_visibility": "collapsed", "on_change": settings_anew}
-    return choice.ask(st.selectbox, say("rolls.workload"), names, names[0], state.WORKLOAD, **look)
+    st.html(f'<div class="kv-lab">{say("workloads.workload")}</div>')
+    names = [*workloads.by_title(), workloads.OWN]
+    look = {"says": workloads.told, "label_visibility": "collapsed", "on_change": settings_anew}
+    return choice.ask(st.selectbox, say("workloads.workload"), names, workloads.start().title, state.WORKLOAD, **look)
 
 
 def _story(text: str) -> None:
@@ -68,25 +68,26 @@ def settings_anew() -> None:
 def _own_workload() -> Workload | None:
     """The field for a workload of one's own; what is wrong with it."""
     if state.OWN_TEXT not in st.session_state:
-        st.session_state[state.OWN_TEXT] = lab.own_text(next(iter(lab.by_title().values())))
-    with st.expander(say("rolls.own_toml"), expanded=True):
-        text = st.text_area(say("rolls.workload"), key=state.OWN_TEXT, height=260, label_visibility="collapsed", on_change=settings_anew)
-        st.html(f'<p class="kv-sm kv-fnt">{say("rolls.own_below")}</p>')
+        st.session_state[state.OWN_TEXT] = workloads.own_text()
+    with st.expander(say("workloads.own_toml"), expanded=True):
+        look = {"height": 260, "label_visibility": "collapsed", "on_change": settings_anew}
+        text = st.text_area(say("workloads.workload"), key=state.OWN_TEXT, **look)
+        st.html(f'<p class="kv-sm kv-fnt">{say("workloads.own_below")}</p>')
     try:
-        return lab.own(text)
+        return workloads.own(text)
     except KafkavizError as fault:
-        with parts.state("own", "error", say("rolls.no_workload"), fault_words.line(fault)):
+        with parts.state("own", "error", say("workloads.no_workload"), fault_words.line(fault)):
             pass
         return None
 
 
 def _setting(column, of: Workload, name: str) -> int:
     """One of the topic's settings."""
-    values = lab.choices(of, name)
-    return values[_slider(column, name, state.SETTING[name], list(values), lab.written(name, lab.setting(of, name)))]
+    values = options.choices(of, name)
+    return values[_slider(column, name, state.SETTING[name], list(values), workloads.written(name, options.setting(of, name)))]
 
 
 def _slider(column, label: str, key: str, names: Sequence[str], default: str) -> str:
     """A slider over names."""
     with column:
-        return choice.slider(label, names, default, key, lab.told)
+        return choice.slider(label, names, default, key, options.told)

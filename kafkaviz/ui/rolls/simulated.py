@@ -19,7 +19,7 @@ from kafkaviz.simulate.whole import simulation
 from kafkaviz.simulate.whole.simulation import Run
 from kafkaviz.simulate.writing.refusals import AppendFailed
 from kafkaviz.simulate.writing.writer import CannotLoad, Log
-from kafkaviz.ui.rolls.workloads import GIB, MIB, config_of
+from kafkaviz.ui.rolls.options import GIB, MIB, config_of
 
 MOST_BATCHES = 400_000  # of a workload, on this page
 MOST_BYTES, MOST_COMPRESSED_BYTES = 64 * GIB, 64 * MIB  # what is compressed must be made to know its size

@@ -8,8 +8,8 @@ from kafkaviz import units
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.sending.workload import Workload
 from kafkaviz.ui import state, upload
+from kafkaviz.ui.rolls.options import MIB
 from kafkaviz.ui.rolls.simulated import Simulated, archive
-from kafkaviz.ui.rolls.workloads import MIB
 from kafkaviz.words import counted, say
 
 MOST_ARCHIVE_BYTES = 256 * MIB  # of .log

@@ -31,7 +31,7 @@ def compared(shown: Shown) -> None:
         names = [say("tuning.as_it_is"), say("tuning.batch_by_batch")]
     st.space(10)
     rows = _rows(shown, other)
-    heads = (say("tuning.for", of=called(shown)), *names, say("rolls.change"), say("tuning.how_known"))
+    heads = (say("tuning.for", of=called(shown)), *names, say("common.change"), say("tuning.how_known"))
     before_after_table(heads, rows)
     _downloads(shown, rows)
     commands(shown, {} if is_same else {SETTING: other.interval_bytes}, verdict_view(shown).command_lead)

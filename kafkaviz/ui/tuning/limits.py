@@ -21,7 +21,7 @@ def limits(shown: Shown) -> None:
     view = charts.view(of, lambda: limit_map.view(shown.case.measured, shown.config, shown.chosen, room))
     _framed(of, limit_map.figure, view, limit_map.below(), "limit_map")
     st.space(12)
-    with st.expander(say("rolls.curves_table")):
+    with st.expander(say("common.limits_table")):
         st.html(f'<p class="kv-sm">{parts.escape(limit_map.words(view, shown.case.measured, shown.config))}</p>')
         rows = limit_map.rows(view)
         heads = [say(f"tuning.head_{one}") for one in ("interval", "safe", "first_today")]

@@ -60,7 +60,7 @@ def _written(shown: Shown, other: LogConfig) -> None:
 
 def _side_by_side(rows: Sequence[before_after.Row]) -> None:
     told = [say(f"tuning.head_{one}") for one in ("written", "as_set", "as_considered")]
-    before_after_table((*told, say("rolls.change"), say("tuning.how_known")), rows)
+    before_after_table((*told, say("common.change"), say("tuning.how_known")), rows)
     download(say("tuning.csv"), lambda: csv_of(COMPARED, map(astuple, rows)), "replayed.csv", "kv_replayed_csv")
 
 

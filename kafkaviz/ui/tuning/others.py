@@ -87,7 +87,7 @@ def remote(shown: Shown) -> None:
         (say("tuning.remote_cached"), *(many(found[f"cached_segments_{one}"]) for one in ("now", "other")),
          change(found["cached_segments_now"], found["cached_segments_other"])),
     ]  # fmt: skip
-    heads = ("", *names, say("rolls.change"))
+    heads = ("", *names, say("common.change"))
     table(heads, rows, "wrrr")
     words = say("tuning.remote_below", interval=units.size(int(tuning.TIERED_SHARE * today.fetch_bytes)))
     st.html(f'<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">{words}</p>')

@@ -58,4 +58,4 @@ def _cannot(reading: Reading, place: Place) -> None:
         return
     with parts.state("unread", "error", say("tuning.cannot"), fault_words.line(reading.fault)):
         look = {"icon": ":material/ecg_heart:", "query_params": state.address(place.directory)}
-        st.page_link("pages/health.py", label=say("rolls.show_wrong"), **look)
+        st.page_link("pages/health.py", label=say("common.show_wrong"), **look)

@@ -7,9 +7,8 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import fault_words
-from kafkaviz.ui import choice, parts, pick, state
+from kafkaviz.ui import choice, parts, pick, state, workloads
 from kafkaviz.ui.pick import Place
-from kafkaviz.ui.rolls import workloads
 from kafkaviz.ui.tuning import options, scopes
 from kafkaviz.ui.tuning.shown import go_to
 from kafkaviz.words import say
@@ -70,7 +69,7 @@ def wanted(of: Scope) -> scopes.Wanted | None:
         if of.name == workloads.OWN:
             workloads.own(text)
     except KafkavizError as fault:
-        with parts.state("own", "error", say("rolls.no_workload"), fault_words.line(fault)):
+        with parts.state("own", "error", say("workloads.no_workload"), fault_words.line(fault)):
             pass
         return None
     return scopes.wanted_workload(of.name, text, _release())
@@ -84,11 +83,11 @@ def _release() -> str | None:
 
 def workload() -> str:
     """Which workload, by its title, and the field for one's own."""
-    names = [*scopes.presets(), workloads.OWN]
+    names = [*workloads.by_title(), workloads.OWN]
     with st.container(key="kv_tune_workload", gap=8):
         with st.container(horizontal=True, vertical_alignment="center", gap=16):
             look = {"says": workloads.told, "on_change": forget_considered, "label_visibility": "collapsed", "width": 320}
-            name = choice.ask(st.selectbox, say("rolls.workload"), names, names[0], state.WORKLOAD, **look)
+            name = choice.ask(st.selectbox, say("workloads.workload"), names, names[0], state.WORKLOAD, **look)
             st.html(f'<span class="kv-sm kv-fnt">{parts.escape(scopes.story(name))}</span>')
         if name == workloads.OWN:
             _own_text()
@@ -98,9 +97,9 @@ def workload() -> str:
 def _own_text() -> None:
     """The field for a workload of one's own; it begins with one that works."""
     if state.OWN_TUNED not in st.session_state:
-        st.session_state[state.OWN_TUNED] = workloads.own_text(next(iter(workloads.by_title().values())))
+        st.session_state[state.OWN_TUNED] = workloads.own_text()
     look = {"height": 220, "label_visibility": "collapsed", "on_change": forget_considered}
-    st.text_area(say("rolls.own_toml"), key=state.OWN_TUNED, **look)
+    st.text_area(say("workloads.own_toml"), key=state.OWN_TUNED, **look)
 
 
 def forget_considered() -> None:

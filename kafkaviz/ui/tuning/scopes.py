@@ -3,14 +3,11 @@
 import hashlib
 from dataclasses import dataclass
 
-import streamlit as st
-
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
-from kafkaviz.simulate.sending import workload
 from kafkaviz.ui.cache import Listed
-from kafkaviz.ui.rolls.workloads import OWN, story_of
 from kafkaviz.ui.tuning.options import ALL_OF, BROKER, WORKLOAD
+from kafkaviz.ui.workloads import OWN, name_of, story_of
 from kafkaviz.units import legible
 from kafkaviz.words import say
 
@@ -74,17 +71,11 @@ def _is_meant(partition: Partition, kind: str, name: str) -> bool:
 def wanted_workload(name: str, text: str, version: str | None) -> Wanted:
     """A workload that comes along, by its title, or a text that somebody wrote."""
     if name != OWN:
-        return Wanted(f"workload|{name}|{version}", presets()[name], "workload", version=version)
+        return Wanted(f"workload|{name}|{version}", name_of(name), "workload", version=version)
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     return Wanted(f"workload|{digest}|{version}", text, "workload", is_text=True, version=version)
 
 
-@st.cache_resource(show_spinner=False)
-def presets() -> dict[str, str]:
-    """The workloads that come along: their names, by title."""
-    return {one.title: name for name, one in workload.presets().items()}
-
-
 def story(name: str) -> str:
     """What a workload is about, in a sentence or two."""
-    return say("tuning.own_below") if name == OWN else story_of(name)
+    return say("workloads.own_below") if name == OWN else story_of(name)

@@ -6,9 +6,9 @@ import streamlit as st
 
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.ui import choice, parts, state
-from kafkaviz.ui.rolls.workloads import written
 from kafkaviz.ui.tuning.options import SETTINGS
 from kafkaviz.ui.tuning.shown import Shown
+from kafkaviz.ui.workloads import written
 from kafkaviz.words import say
 
 

@@ -9,9 +9,8 @@ from kafkaviz.analyse.cost_model import Costs
 from kafkaviz.analyse.tuning import At, Budgets
 from kafkaviz.analyse.tuning_source import Case, Source
 from kafkaviz.simulate.config import LogConfig
-from kafkaviz.ui import state
+from kafkaviz.ui import state, workloads
 from kafkaviz.ui.pick import Place
-from kafkaviz.ui.rolls import workloads
 from kafkaviz.ui.tuning.answers import Answer
 from kafkaviz.ui.tuning.options import told
 from kafkaviz.words import say

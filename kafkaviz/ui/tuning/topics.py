@@ -36,7 +36,7 @@ def topics(shown: Shown) -> None:
     with st.container(key="kv_topics"):
         parts.table(head, (topic_row(shown, one, each.get(one.name)) for one in cases[:MOST_TOPICS]))
     if len(cases) > MOST_TOPICS:
-        st.html(f'<p class="kv-sm kv-fnt">{say("rolls.more_in_csv", n=units.group(len(cases) - MOST_TOPICS))}</p>')
+        st.html(f'<p class="kv-sm kv-fnt">{say("common.more_in_csv", n=units.group(len(cases) - MOST_TOPICS))}</p>')
     st.space(12)
     with st.container(horizontal=True, vertical_alignment="center", gap=16, key="kv_topics_foot"):
         names = {first_partition(shown.place, one.name): one.name for one in cases}

@@ -9,9 +9,10 @@ from kafkaviz.ui import charts, parts, state
 from kafkaviz.ui.lessons.grammar import Block, NoValue
 from kafkaviz.ui.lessons.live.figure import Live, Onward, framed
 from kafkaviz.ui.rolls import simulated as lab
+from kafkaviz.ui.rolls.options import config_of
 from kafkaviz.ui.rolls.simulated import Simulated
-from kafkaviz.ui.rolls.workloads import by_title, config_of, written
 from kafkaviz.ui.tables import table
+from kafkaviz.ui.workloads import written
 from kafkaviz.words import say
 
 CAUSES = {
@@ -26,11 +27,10 @@ def simulated(block: Block) -> Simulated:
 
 
 def _workload(name: str) -> workload.Workload:
-    """One of those that the Rolls page has, by its topic. Raises NoValue."""
-    known = {one.topic: one for one in by_title().values()} | workload.presets()
-    if name not in known:
-        raise NoValue(f"there is no workload {name}; there are {', '.join(known)}")
-    return known[name]
+    """One of those that come along, by its name. Raises NoValue."""
+    if name not in workload.PRESETS:
+        raise NoValue(f"there is no workload {name}; there are {', '.join(workload.PRESETS)}")
+    return workload.preset(name)
 
 
 def _draw_lanes(run: Simulated, block: Block, key: str) -> None:

@@ -1,30 +1,28 @@
-"""What a simulated log is written with: the workloads to choose from, how each can be changed, and the settings of its topic."""
+"""What can be changed of a simulated log: its workload's speed and batches, and the settings of its topic."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-import streamlit as st
-
 from kafkaviz import config_def
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from kafkaviz.simulate.config import LogConfig, log_config
-from kafkaviz.simulate.sending import workload
 from kafkaviz.simulate.sending.draws import Spread
 from kafkaviz.simulate.sending.traffic import MOST_RECORDS
 from kafkaviz.simulate.sending.workload import Workload
-from kafkaviz.units import duration, size
+from kafkaviz.ui import workloads
+from kafkaviz.ui.workloads import NONE, written
+from kafkaviz.units import size
 from kafkaviz.words import say
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-OWN = "Your own"
-AS_IT_IS, NONE = "as it is", "none"
+AS_IT_IS = "as it is"
 SPEEDS = {AS_IT_IS: 1.0, "a tenth": 0.1, "a quarter": 0.25, "half": 0.5, "twice": 2.0, "4 times": 4.0, "10 times": 10.0, "100 times": 100.0}
 SPEED_ORDER = ["a tenth", "a quarter", "half", AS_IT_IS, "twice", "4 times", "10 times", "100 times"]
 BATCHES = {"one record": 1, **{size(one): one for one in (256, 512, 1 * KIB, 2 * KIB, 8 * KIB, 16 * KIB, 64 * KIB, 256 * KIB)}}
 BATCH_ORDER = [AS_IT_IS, *BATCHES]
 TOLD = {  # names of options that are words; sizes and times are the same in every language
     AS_IT_IS: "as_it_is", NONE: "none", "one record": "one_record", "a tenth": "a_tenth", "a quarter": "a_quarter", "half": "half",
-    "twice": "twice", "4 times": "4_times", "10 times": "10_times", "100 times": "100_times", OWN: "own",
+    "twice": "twice", "4 times": "4_times", "10 times": "10_times", "100 times": "100_times",
 }  # fmt: skip
 SETTINGS = {  # of a topic: the values a slider offers
     "segment.bytes": (4 * KIB, 64 * KIB, MIB, 4 * MIB, 8 * MIB, 16 * MIB, 32 * MIB, 64 * MIB, 256 * MIB, GIB),
@@ -36,88 +34,11 @@ SETTINGS = {  # of a topic: the values a slider offers
     "segment.jitter.ms": (0, 5 * SECOND_MS, 30 * SECOND_MS, MINUTE_MS, 10 * MINUTE_MS, HOUR_MS, DAY_MS),
 }  # fmt: skip
 LEAST_SEGMENT_BYTES = MIB  # from 4.1 on
-DAY = """
-title = "A day in ten minutes"
-story = "Morning, a quiet noon, an evening of small batches, and the night. Each part of the day ends segments for another reason."
-topic = "day"
-[settings]
-"segment.bytes" = 16777216
-"segment.ms" = 60000
-"segment.index.bytes" = 32768
-[[phase]]
-name = "morning"
-duration = "150s"
-bytes_per_s = 400000
-value_bytes = { least = 60, most = 140 }
-batch_bytes = 8192
-[[phase]]
-name = "noon"
-duration = "180s"
-bytes_per_s = 30000
-value_bytes = { least = 60, most = 140 }
-batch_bytes = 2048
-[[phase]]
-name = "evening"
-duration = "150s"
-bytes_per_s = 600000
-value_bytes = { least = 60, most = 140 }
-batch_bytes = 500
-[[phase]]
-name = "night"
-duration = "120s"
-bytes_per_s = 400000
-value_bytes = { least = 60, most = 140 }
-batch_bytes = 8192
-"""
-STEADY = """
-title = "Steady 400 kB/s"
-story = "One speed, one batch size: the closed forms below say when it rolls."
-topic = "steady"
-[settings]
-"segment.bytes" = 16777216
-"segment.ms" = 60000
-"segment.index.bytes" = 32768
-[[phase]]
-duration = "600s"
-bytes_per_s = 400000
-value_bytes = { least = 60, most = 140 }
-batch_bytes = 8192
-"""
-
-
-@st.cache_resource(show_spinner=False)
-def by_title() -> dict[str, Workload]:
-    """What there is to choose from, by its English title, which links name."""
-    return {one.title: one for one in _by_name().values()}
-
-
-@st.cache_resource(show_spinner=False)
-def _by_name() -> dict[str, Workload]:
-    return {"day": workload.load(DAY, "day"), "steady": workload.load(STEADY, "steady"), **workload.presets()}
 
 
 def told(option: str) -> str:
     """The name of an option, or the title of a workload, as the reader's language has it."""
-    if option in TOLD:
-        return say(f"rolls.option_{TOLD[option]}")
-    name = next((name for name, one in _by_name().items() if one.title == option), "")
-    return say(f"workloads.{name}_title") if name else option
-
-
-def story_of(title: str) -> str:
-    """What a workload is about, in a sentence or two; nothing of one's own."""
-    name = next((name for name, one in _by_name().items() if one.title == title), "")
-    return say(f"workloads.{name}_story") if name else ""
-
-
-def own_text(of: Workload) -> str:
-    """What the field of one's own workload starts with."""
-    return workload.to_toml(of)
-
-
-def own(text: str) -> Workload:
-    """The workload that somebody wrote. Raises KafkavizError with the key that is wrong."""
-    return workload.load(text, "your workload")
+    return say(f"rolls.option_{TOLD[option]}") if option in TOLD else workloads.told(option)
 
 
 def changed(of: Workload, speed: str, batch: str) -> Workload:
@@ -145,13 +66,6 @@ def choices(of: Workload, name: str) -> dict[str, int]:
     """What a slider offers, by name: the usual values, and the workload's own."""
     values = sorted({*SETTINGS[name], setting(of, name)})
     return {written(name, one): one for one in values}
-
-
-def written(name: str, value: int) -> str:
-    """A value as the slider has it."""
-    if name.endswith(".ms"):
-        return NONE if name == "segment.jitter.ms" and not value else duration(value)
-    return size(value)
 
 
 def config_of(of: Workload, chosen: Mapping[str, int]) -> LogConfig:
