@@ -35,9 +35,9 @@ def _figure(of: Hashable, by: str, mode: str, spoken: str, _draw: Callable, _sho
     return _draw(_shown, mode)
 
 
-def plot(drawn: object, key: str, alt: str) -> None:
-    """A Plotly figure in our own look."""
-    st.plotly_chart(drawn, theme=None, config={"displayModeBar": False}, key=key, alt=alt)
+def plot(drawn: object, key: str, alt: str, **selects) -> object:
+    """A Plotly figure in our own look. selects: how its points are chosen, where they are; then what is chosen comes back."""
+    return st.plotly_chart(drawn, theme=None, config={"displayModeBar": False}, key=key, alt=alt, **selects)
 
 
 def titled(of: Hashable, draw: Callable, shown, key: str) -> None:

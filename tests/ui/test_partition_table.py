@@ -7,7 +7,7 @@ import pytest
 
 from kafkaviz.analyse import overview
 from kafkaviz.log.broker import open_broker
-from kafkaviz.ui import partition_table
+from kafkaviz.ui.broker import partition_table
 from tests.analyse.test_overview import columns, make_segment
 
 

@@ -1,0 +1,1 @@
+"""What the Broker page is made of: the path to open, what the directory holds, the ways on, the map of its segments, its table."""
