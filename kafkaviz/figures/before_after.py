@@ -1,6 +1,6 @@
 """A log with its interval beside the same log with another: what changes, which way, and how each number is known."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from kafkaviz.analyse.cost_model import Costs, Range
@@ -13,11 +13,19 @@ from kafkaviz.units import group, size
 from kafkaviz.words import say
 
 BETTER, WORSE, QUIET = "better", "worse", ""
+COLUMNS = ("what", "today", "considered", "kind")  # of Row.cells
+IN_FILES = {  # lines whose key leaves the unit to their cells
+    "skipped": "skipped_bytes_mean", "both_indexes": "index_bytes", "warm_mean": "warm_mean_us", "warm_p99": "warm_p99_us",
+    "cold_p99": "cold_p99_us",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line; kind: "better", "worse" or "", where it does not matter or is the same."""
+    """One line; kind: "better", "worse" or "", where it does not matter or is the same.
+
+    key, values: its name, and before and after, for programs.
+    """
 
     name: str
     before: str
@@ -25,6 +33,13 @@ class Row:
     change: str
     kind: str
     known: str
+    key: str
+    values: tuple[float | str, float | str]
+
+
+def cells(rows: Iterable[Row]) -> list[tuple[float | str, ...]]:
+    """The lines as a file has them, COLUMNS: the same in every language."""
+    return [(one.key, *(round(value, 6) if isinstance(value, float) else value for value in one.values), one.kind) for one in rows]
 
 
 def rows(now: At, other: At, costs: Costs, budgets: Budgets, times: tuple[int, int], ends: tuple[str, str]) -> list[Row]:
@@ -53,7 +68,13 @@ def rows(now: At, other: At, costs: Costs, budgets: Budgets, times: tuple[int, i
 
 def _row(key: str, before: float, after: float, words: Callable[[float], str], known: str) -> Row:
     kind = QUIET if is_same(float(before), float(after)) else BETTER if after < before else WORSE
-    return Row(say(f"compare.{key}"), words(before), words(after), change(float(before), float(after)), kind, known)
+    named, changed = say(f"compare.{key}"), change(float(before), float(after))
+    return Row(named, words(before), words(after), changed, kind, known, IN_FILES.get(key, key), _plain(before, after))
+
+
+def _plain(before: float, after: float) -> tuple[float, float]:
+    """As Python writes numbers, whatever they were read from."""
+    return tuple(one if isinstance(one, int) else float(one) for one in (before, after))
 
 
 def _one_place(headers: float) -> str:
@@ -75,34 +96,35 @@ def _cold(costs: Costs, now: At, other: At) -> str:
 
 def _priced(now: At, other: At) -> Row:
     """What an interval says that index is worth: no better and no worse."""
-    words = [f"≈ {one.price_us:.2g} µs" for one in (now, other)]
-    return Row(say("compare.price"), *words, change(now.price_us, other.price_us), QUIET, say("compare.implied"))
+    prices = _plain(now.price_us, other.price_us)
+    words = [f"≈ {one:.2g} µs" for one in prices]
+    return Row(say("compare.price"), *words, change(now.price_us, other.price_us), QUIET, say("compare.implied"), "price_us", prices)
 
 
 def _bound(now: str, other: str) -> Row:
     names = [roll_words.name(Cause(one)) for one in (now, other)]
     kind = QUIET if now == other else WORSE if other in roll_words.INDEXES else BETTER
     changed = say("curves.same" if now == other else "compare.another")
-    return Row(say("compare.ends_first"), *names, changed, kind, say("compare.closed_form"))
+    return Row(say("compare.ends_first"), *names, changed, kind, say("compare.closed_form"), "ends_first", (now, other))
 
 
 def replayed_rows(now: WhatIf, other: WhatIf) -> list[Row]:
     """The log written once more with its settings, and with others: segments, rolls by cause, bytes, files and maps."""
     causes = [cause for cause in Cause if now.rolls.get(cause) or other.rolls.get(cause)]
     settings = [
-        Row(name.replace("_", "."), group(old), group(new), "", QUIET, say("compare.setting"))
+        Row(name.replace("_", "."), group(old), group(new), "", QUIET, say("compare.setting"), name.replace("_", "."), (old, new))
         for name in ("segment_bytes", "segment_ms", "segment_index_bytes", "index_interval_bytes")
         if (old := getattr(now.config, name)) != (new := getattr(other.config, name))
     ]
     mean = now.log_bytes / max(1, now.segments), other.log_bytes / max(1, other.segments)
     return [
         *settings,
-        _quiet(say("common.segments"), now.segments, other.segments, group, say("compare.writers_rules")),
+        _quiet("segments", say("common.segments"), now.segments, other.segments, group, say("compare.writers_rules")),
         *(
-            _quiet(say("rolls.rolls_by", cause=roll_words.name(one)), now.rolls.get(one, 0), other.rolls.get(one, 0), group, "")
+            _quiet(f"rolls_{one}", say("rolls.rolls_by", cause=roll_words.name(one)), now.rolls.get(one, 0), other.rolls.get(one, 0), group)
             for one in causes
         ),
-        _quiet(say("rolls.mean_segment"), *mean, size, ""),
+        _quiet("segment_bytes_mean", say("rolls.mean_segment"), *mean, size),
         _row("offset_entries", now.offset_entries, other.offset_entries, group, say("compare.replayed")),
         _row("time_entries", now.time_entries, other.time_entries, group, say("compare.with_last")),
         _row("both_indexes", now.index_bytes, other.index_bytes, size, say("compare.entry_bytes")),
@@ -111,6 +133,6 @@ def replayed_rows(now: WhatIf, other: WhatIf) -> list[Row]:
     ]
 
 
-def _quiet(name: str, before: float, after: float, words: Callable[[float], str], known: str) -> Row:
+def _quiet(key: str, name: str, before: float, after: float, words: Callable[[float], str], known: str = "") -> Row:
     """A number of which neither more nor less is better."""
-    return Row(name, words(before), words(after), change(float(before), float(after)), QUIET, known)
+    return Row(name, words(before), words(after), change(float(before), float(after)), QUIET, known, key, _plain(before, after))

@@ -9,6 +9,7 @@ from kafkaviz.figures import theme
 from kafkaviz.units import group
 from kafkaviz.words import say
 
+COLUMNS = ("cold_after_bytes", "plain", "closed_form", "warm")  # of a file
 ROW_PX, TOP, BOTTOM = 37, 4, 44
 
 
@@ -56,6 +57,14 @@ def rows(shown: FaultBarsView) -> list[tuple[str, str, str, str]]:
         (name(bar.cold_after_bytes), f"{bar.plain:.2f}", "–" if bar.formula is None else f"{bar.formula:.2f}", f"{bar.warm:.2f}")
         for bar in shown.bars
     ]
+
+
+def values(shown: FaultBarsView) -> list[tuple[float | str, ...]]:
+    """COLUMNS of each bar."""
+    return [
+        (bar.cold_after_bytes, round(bar.plain, 6), "" if bar.formula is None else round(bar.formula, 6), round(bar.warm, 6))
+        for bar in shown.bars
+    ]  # fmt: skip
 
 
 def figure(shown: FaultBarsView, mode: str) -> go.Figure:

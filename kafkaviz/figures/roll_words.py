@@ -12,6 +12,7 @@ INKS = {  # of marks and lines; of text it is the same name with _text, where th
     Cause.SIZE: "log", Cause.TIME: "ink", Cause.OFFSET_INDEX_FULL: "offset", Cause.TIME_INDEX_FULL: "time", Cause.OFFSET_OVERFLOW: "ink",
 }  # fmt: skip
 INDEXES = (Cause.OFFSET_INDEX_FULL, Cause.TIME_INDEX_FULL)
+COLUMNS = ("base_offset", "cause", "found", "limit", "open_ms")  # of a file
 IN_UNITS = (Cause.SIZE, Cause.TIME)  # numbers and units alone: the same in every language
 
 
@@ -68,6 +69,17 @@ def _by_cause(rolls: Mapping[Cause | None, int]) -> list[str]:
         say("rolls.by_cause", n=group(count), cause=name(one)) if one else say("rolls.by_unseen", n=group(count))
         for one, count in rolls.items()
     ]
+
+
+def values(shown: Lanes) -> list[tuple[int | str, ...]]:
+    """COLUMNS of each segment: cause is "active" or "unseen" where none is known, found and limit are in the unit of the cause."""
+    return [(one.base_offset, *_tripped(one), one.ended_ms - one.opened_ms) for one in shown.lanes]
+
+
+def _tripped(lane: Lane) -> tuple[int | str, ...]:
+    if lane.is_active or lane.reason is None:
+        return "active" if lane.is_active else "unseen", "", ""
+    return str(lane.reason.cause), lane.reason.found, lane.reason.limit
 
 
 def rows(shown: Lanes, first: int = 0, last: int | None = None) -> list[tuple[str, str, str, str]]:

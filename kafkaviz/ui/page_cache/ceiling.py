@@ -71,8 +71,8 @@ def answers(of: exercise.Case) -> tuple[int, int, int]:
 
 
 def rows_of(checked: Checked) -> Iterable[tuple]:
-    """Every case."""
-    return ((one.target, rules.kind(one.kind), one.floor_slot, slot(one.answered), one.ceiling) for one in checked.cases)
+    """TARGET_COLUMNS of every case, slots as exercise.Case has them: -1 is none, -2 the base offset, -3 no answer."""
+    return ((one.target, rules.KINDS[one.kind], one.floor_slot, one.answered, one.ceiling) for one in checked.cases)
 
 
 def first_of_each(checked: Checked) -> list[exercise.Case]:

@@ -1,5 +1,7 @@
 """A long growth: faults a page by how soon pages go cold, what was told of that, and who is spared."""
 
+from collections.abc import Iterable
+
 import streamlit as st
 
 from kafkaviz import units
@@ -7,11 +9,12 @@ from kafkaviz.figures import fault_bars
 from kafkaviz.search.pages import Stretch
 from kafkaviz.ui import charts, parts
 from kafkaviz.ui.page_cache import options, replays
-from kafkaviz.ui.page_cache.replays import Settings
+from kafkaviz.ui.page_cache.replays import Protected, Settings
 from kafkaviz.ui.tables import csv_of, download, table
 from kafkaviz.words import say
 
 READERS = ("by_laggards", "tail_plain", "tail_warm", "laggards_plain", "laggards_warm")
+PROTECTED_COLUMNS = ("laggard_share", *READERS[1:])
 
 
 def turnovers(wanted: Settings) -> None:
@@ -27,7 +30,7 @@ def turnovers(wanted: Settings) -> None:
     with st.expander(say("page_cache.bars_table")):
         rows = fault_bars.rows(shown)
         table([say(f"page_cache.{name}") for name in ("cold_after", "replayed", "formula", "warm")], rows, "lrrr")
-        download(say("page_cache.csv"), lambda: csv_of(("cold_after", "plain", "closed_form", "warm"), rows), "turnover.csv", "kv_bars_csv")
+        download(say("page_cache.csv"), lambda: csv_of(fault_bars.COLUMNS, fault_bars.values(shown)), "turnover.csv", "kv_bars_csv")
 
 
 def as_told() -> None:
@@ -59,7 +62,13 @@ def who_is_protected(wanted: Settings) -> None:
     mine = next((place for place, share in enumerate(options.LAGGARDS.values()) if share == wanted.readers.laggard_share), None)
     table(heads, cells, "lrrrr", mine)
     st.html(f'<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">{parts.escape(say("page_cache.protected_why"))}</p>')
-    download(say("page_cache.csv"), lambda: csv_of(READERS, cells), "protected.csv", "kv_protected_csv")
+    download(say("page_cache.csv"), lambda: csv_of(PROTECTED_COLUMNS, protected_values(rows)), "protected.csv", "kv_protected_csv")
+
+
+def protected_values(rows: Iterable[Protected]) -> list[tuple[float | str, ...]]:
+    """PROTECTED_COLUMNS of each: faults per 1000 lookups, empty where there is no such reader."""
+    found = ((one.name, (one.plain_tail, one.warm_tail, one.plain_laggard, one.warm_laggard)) for one in rows)
+    return [(options.LAGGARDS[name], *("" if one is None else round(one, 6) for one in faults)) for name, faults in found]
 
 
 def rate(faults: float | None) -> str:

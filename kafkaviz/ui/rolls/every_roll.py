@@ -24,7 +24,7 @@ def every_roll(shown: Lanes) -> None:
     with st.container(key="kv_rolls_table"):
         told = [say(f"rolls.head_{one}") for one in COLUMNS]
         parts.table("".join(f"<th{' class=r' if one == told[-1] else ''}>{one}</th>" for one in told), (_row(one, count) for one in rows))
-    download(say("rolls.every_roll_csv"), lambda: csv_of(COLUMNS, roll_words.rows(shown)), "rolls.csv", "kv_rolls_csv")
+    download(say("rolls.every_roll_csv"), lambda: csv_of(roll_words.COLUMNS, roll_words.values(shown)), "rolls.csv", "kv_rolls_csv")
 
 
 def _row(one: tuple | None, count: int) -> str:

@@ -1,7 +1,6 @@
 """Today beside what is considered, and the lines that change it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple
 
 import streamlit as st
 
@@ -16,8 +15,6 @@ from kafkaviz.ui.tuning.answers import tuned_object
 from kafkaviz.ui.tuning.shown import Shown, called
 from kafkaviz.ui.tuning.verdict import verdict_view
 from kafkaviz.words import say
-
-COMPARED = ("what", "today", "considered", "change", "kind", "known")  # the columns of a file
 
 
 def compared(shown: Shown) -> None:
@@ -40,7 +37,7 @@ def compared(shown: Shown) -> None:
 def _downloads(shown: Shown, rows: Sequence[before_after.Row]) -> None:
     """The table, and all that was worked out."""
     with st.container(horizontal=True, gap=12):
-        download(say("tuning.csv"), lambda: csv_of(COMPARED, map(astuple, rows)), "before-after.csv", "kv_compared_csv")
+        download(say("tuning.csv"), lambda: csv_of(before_after.COLUMNS, before_after.cells(rows)), "before-after.csv", "kv_compared_csv")
         whole = lambda: tuned_object(shown.source, shown.answer, shown.budgets, shown.costs, shown.is_tiered)  # noqa: E731 - when asked for
         name = f"tuning-{shown.label.replace(' ', '-')}.json"
         look = {"on_click": "ignore", "type": "tertiary", "icon": ":material/download:", "key": "kv_tuning_json"}

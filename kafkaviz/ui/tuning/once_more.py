@@ -1,7 +1,7 @@
 """The log once more: every batch appended anew under other settings, and what its files then take."""
 
 from collections.abc import Sequence
-from dataclasses import astuple, replace
+from dataclasses import replace
 
 import streamlit as st
 
@@ -16,7 +16,7 @@ from kafkaviz.figures.listed import sentences
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.ui import parts, state
 from kafkaviz.ui.tables import csv_of, download
-from kafkaviz.ui.tuning.compared import COMPARED, before_after_table, commands
+from kafkaviz.ui.tuning.compared import before_after_table, commands
 from kafkaviz.ui.tuning.settings import considered_config, own_value, setting
 from kafkaviz.ui.tuning.shown import Shown
 from kafkaviz.words import counted, say
@@ -61,7 +61,7 @@ def _written(shown: Shown, other: LogConfig) -> None:
 def _side_by_side(rows: Sequence[before_after.Row]) -> None:
     told = [say(f"tuning.head_{one}") for one in ("written", "as_set", "as_considered")]
     before_after_table((*told, say("common.change"), say("tuning.how_known")), rows)
-    download(say("tuning.csv"), lambda: csv_of(COMPARED, map(astuple, rows)), "replayed.csv", "kv_replayed_csv")
+    download(say("tuning.csv"), lambda: csv_of(before_after.COLUMNS, before_after.cells(rows)), "replayed.csv", "kv_replayed_csv")
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)

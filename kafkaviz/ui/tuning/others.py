@@ -1,7 +1,7 @@
 """What other writers make of the same batches, and what remote reads carry."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +9,8 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.analyse import sweep, tuning
+from kafkaviz.analyse.cost_model import Costs
+from kafkaviz.analyse.tuning import At
 from kafkaviz.figures.tuning_terms import change, micros
 from kafkaviz.ui import parts
 from kafkaviz.ui.tables import csv_of, download, table
@@ -18,7 +20,8 @@ from kafkaviz.words import say
 
 KEPT = 24
 WRITERS = {"batch": None, "follower": 16 * KIB, "cleaner": sweep.CLEANER_APPEND_BYTES, "catching_up": sweep.FOLLOWER_APPEND_BYTES}
-WRITER_COLUMNS = ("writer", "entries", "headers_mean", "headers_p99", "warm_p99")
+WRITER_COLUMNS = ("writer", "entries", "headers_mean", "headers_p99", "warm_p99_us")
+REMOTE_COLUMNS = ("what", "today", "considered")
 _COLUMNS = np.dtype([("size_bytes", "i8"), ("base_offset", "i8"), ("last_offset", "i8"), ("max_timestamp_ms", "i8")])
 
 
@@ -26,16 +29,25 @@ def by_append(shown: Shown) -> None:
     """One entry an append, as followers and the cleaner wrote until KAFKA-806."""
     parts.heading(say("tuning.writers"), say("tuning.writers_at", interval=units.size(shown.today.interval_bytes)))
     st.space(8)
+    found = writers(shown.key, shown.today.interval_bytes, shown.case.measured.sizes)
     rows = [
         (say(f"tuning.writer_{one.name}"), units.group(one.entries), f"{one.headers_mean:.1f}", units.group(one.headers_p99),
          f"≈ {micros(shown.costs.warm_us(one.headers_p99).typical)}")
-        for one in writers(shown.key, shown.today.interval_bytes, shown.case.measured.sizes)
+        for one in found
     ]  # fmt: skip
-    heads = (say("tuning.head_writer"), say("tuning.head_entries"), say("tuning.head_headers_mean"), "p99", say("tuning.head_p99_warm"))
+    heads = (say("tuning.head_writer"), say("tuning.head_entries"), say("tuning.head_headers_mean"), "p99", say("tuning.head_warm_p99"))
     table(heads, rows, "wrrrr", 1 if shown.case.today.is_coarse else 0)
     words = say("tuning.writers_coarse" if shown.case.today.is_coarse else "tuning.writers_below")
     st.html(f'<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">{words}</p>')
-    download(say("tuning.csv"), lambda: csv_of(WRITER_COLUMNS, rows), "writers.csv", "kv_writers_csv")
+    download(say("tuning.csv"), lambda: csv_of(WRITER_COLUMNS, writer_values(found, shown.costs)), "writers.csv", "kv_writers_csv")
+
+
+def writer_values(found: Sequence["Writer"], costs: Costs) -> list[tuple]:
+    """WRITER_COLUMNS of each."""
+    return [
+        (one.name, one.entries, round(one.headers_mean, 3), one.headers_p99, round(costs.warm_us(one.headers_p99).typical, 3))
+        for one in found
+    ]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -91,7 +103,17 @@ def remote(shown: Shown) -> None:
     table(heads, rows, "wrrr")
     words = say("tuning.remote_below", interval=units.size(int(tuning.TIERED_SHARE * today.fetch_bytes)))
     st.html(f'<p class="kv-sm" style="margin-top:10px;color:var(--kv-ink-2)">{words}</p>')
-    download(say("tuning.csv"), lambda: csv_of(("what", "today", "considered", "change"), rows), "tiered.csv", "kv_tiered_csv")
+    download(say("tuning.csv"), lambda: csv_of(REMOTE_COLUMNS, remote_values(now, other, found)), "tiered.csv", "kv_tiered_csv")
+
+
+def remote_values(now: At, other: At, found: Mapping[str, float]) -> list[tuple]:
+    """REMOTE_COLUMNS of each line; inf segments where there is no end."""
+    skipped = (round(float(one.row["skipped_bytes_mean"]), 3) for one in (now, other))
+    return [
+        ("skipped_bytes_mean", *skipped),
+        ("carried_share", *(round(float(found[f"carried_share_{one}"]), 6) for one in ("now", "other"))),
+        ("cached_segments", *(round(float(found[f"cached_segments_{one}"]), 3) for one in ("now", "other"))),
+    ]
 
 
 def many(count: float) -> str:

@@ -1,0 +1,64 @@
+"""What a page gives as CSV is for programs: its cells are numbers and identifiers, the same in every language."""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import pytest
+
+from kafkaviz import words
+from kafkaviz.analyse import lanes
+from kafkaviz.analyse.what_if import WhatIf
+from kafkaviz.figures import before_after, fault_bars, roll_words
+from kafkaviz.figures.fault_bars import Turnover
+from kafkaviz.search import exercise
+from kafkaviz.simulate.config import LogConfig
+from kafkaviz.simulate.writing.roll import Cause, RollReason
+from kafkaviz.ui.page_cache import ceiling, turnover
+from kafkaviz.ui.page_cache.replays import Protected
+from kafkaviz.ui.tables import csv_of
+from kafkaviz.ui.tuning import others
+from tests.figures.test_tuning_figures import NEW, compared, measured
+
+LANES = tuple(
+    lanes.Lane(1000, 0, 61_000, 500, 1, 1, reason, is_active, np.zeros(1, lanes.FILL))
+    for reason, is_active in ((RollReason(Cause.TIME, 60_006, 60_000, 9), False), (None, False), (None, True))
+)
+BARS = fault_bars.FaultBarsView("", "", (Turnover(1_000_000, 4.91666, 0.0, 4.92), Turnover(16_000_000, 2.5, 0.0, None)), None)
+
+
+def replayed() -> list[before_after.Row]:
+    """A log written once more."""
+    now = WhatIf(LogConfig(), 3, {"size": 2}, 3 << 20, 900, 903)
+    other = WhatIf(LogConfig(segment_bytes=1 << 20), 6, {"size": 3, "time-index-full": 2}, 3 << 20, 450, 456)
+    return before_after.replayed_rows(now, other)
+
+
+FILES: dict[str, tuple[Callable[[], Iterable[tuple]], tuple]] = {  # what is given as a file, and its second line
+    "before-after": (lambda: before_after.cells(compared(measured(1000), 16_384).values()), ("headers_p99", 6, 18, "worse")),
+    "replayed": (lambda: before_after.cells(replayed()), ("segments", 3, 6, "")),
+    "rolls": (lambda: roll_words.values(lanes.Lanes(LANES, LogConfig())), (1000, "unseen", "", "", 61_000)),
+    "turnover": (lambda: fault_bars.values(BARS), (16_000_000, 2.5, "", 0.0)),
+    "protected": (
+        lambda: turnover.protected_values([Protected("none", 1.5, 0.0, None, None), Protected("0.1 %", 1.25, 0.0, 900.0, 12.5)]),
+        (0.001, 1.25, 0.0, 900.0, 12.5),
+    ),
+    "ceiling": (
+        lambda: ceiling.rows_of(exercise.check(exercise.parse("slot + 1"), np.array(exercise.ARTICLE))), None,
+    ),
+    "writers": (
+        lambda: others.writer_values([others.Writer(name, None, 1234, 4.0, 6, 1.0) for name in ("batch", "follower")], NEW),
+        ("follower", 1234, 4.0, 6, round(NEW.warm_us(6).typical, 3)),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_cell_is_the_same_in_every_language(file, monkeypatch):
+    """No word of a page, no rounded text, no unit."""
+    made, second = FILES[file]
+    told = []
+    for spoken in words.LANGUAGES:
+        monkeypatch.setattr(words, "_asked", [lambda spoken=spoken: spoken])
+        told.append(list(map(tuple, made())))
+    assert told[0] == told[1] and len(told[0]) > 1 and (second is None or told[0][1] == second)
+    assert csv_of((), told[0]).isascii() and not [one for row in told[0] for one in row if isinstance(one, str) and " " in one]
