@@ -47,17 +47,22 @@ def rebuilt_indexes(here: Listed, found: Sequence[Finding], version: str) -> Non
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_rebuild_of"):
         directory = st.selectbox(say("common.topic_partition"), names, format_func=units.legible, key="kv_rebuild", width=320)
         partition = here.broker.partition(directory)
-        log_bytes = sum(one.log.size_bytes for one in partition.live if one.log)
-        if log_bytes > MOST_LOG_BYTES:
-            st.html(f'<p class="kv-sm kv-fnt">{say("health.too_much", size=units.size(log_bytes))}</p>')
-            return
-        asked = st.button(say("health.build"), icon=":material/build:", key="kv_build")
-        known = st.session_state.setdefault(state.BUILT, set())
-        if asked:
-            known.add((here.key, directory, version))
+        is_asked = _asked(partition, (here.key, directory, version))
         place = st.container(width="content")
-    if (here.key, directory, version) in known:
+    if is_asked:
         shown(place, partition, here.key, version)
+
+
+def _asked(partition: Partition, of: tuple[str, str, str]) -> bool:
+    """Whether its indexes were asked for, now or before; where the log is too large nobody can. of: the listing, the directory, the release."""
+    log_bytes = sum(one.log.size_bytes for one in partition.live if one.log)
+    if log_bytes > MOST_LOG_BYTES:
+        st.html(f'<p class="kv-sm kv-fnt">{say("health.too_much", size=units.size(log_bytes))}</p>')
+        return False
+    known = st.session_state.setdefault(state.BUILT, set())
+    if st.button(say("health.build"), icon=":material/build:", key="kv_build"):
+        known.add(of)
+    return of in known
 
 
 def shown(place: "st.delta_generator.DeltaGenerator", partition: Partition, key: str, version: str) -> None:
@@ -71,7 +76,11 @@ def shown(place: "st.delta_generator.DeltaGenerator", partition: Partition, key:
     name = f"{units.legible(partition.directory)}-rebuilt.tar.gz"
     look = {"on_click": "ignore", "icon": ":material/download:", "key": "kv_rebuilt"}
     place.download_button(say("health.download_indexes"), lambda: packed(built, partition), name, "application/gzip", **look)
-    rows = compared(built, partition)
+    _table(compared(built, partition))
+
+
+def _table(rows: Sequence[Compared]) -> None:
+    """How many of the files differ, and each beside its own on disk."""
     changed, count = (units.group(number) for number in (sum(bool(one.difference) for one in rows), len(rows)))
     differ = parts.escape(say("health.differ", changed=changed, all=count))
     st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2);margin:4px 0 8px">{differ}</p>')
