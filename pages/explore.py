@@ -29,19 +29,23 @@ def main() -> None:
     printed()
     here = pick.listed(place)
     parts.title(say("common.page_explore"), say("explore.lead"))
-    text = query_text()
     strip = st.container(key="kv_explore_strip", gap=8)
+    query = whole(here, query_text())
+    with strip:  # last, because it may start Spark
+        if query and not cache.is_fresh(here):
+            out_of_date(here)
+        work.strip(here, (say("explore.owed"), say("explore.missed")))
+
+
+def whole(here: Listed, text: str) -> "Query | None":
+    """The questions and the tables, and beside them the query and its answer."""
     with st.container(key="kv_explore"):
         beside, column = st.columns(WIDTHS, gap=20)
     with beside:
         questions(asked(text))
         st.html(tables(cache.catalog_info(here)))
     with column:
-        query = asks(here, text)
-    with strip:  # last, because it may start Spark
-        if query and not cache.is_fresh(here):
-            out_of_date(here)
-        work.strip(here, (say("explore.owed"), say("explore.missed")))
+        return asks(here, text)
 
 
 def asks(here: Listed, text: str) -> "Query | None":

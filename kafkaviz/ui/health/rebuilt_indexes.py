@@ -54,7 +54,7 @@ def rebuilt_indexes(here: Listed, found: Sequence[Finding], version: str) -> Non
 
 
 def _asked(partition: Partition, of: tuple[str, str, str]) -> bool:
-    """Whether its indexes were asked for, now or before; where the log is too large nobody can. of: the listing, the directory, the release."""
+    """Whether its indexes were asked for, now or before; of too large a log nobody can. of: the listing, the directory, the release."""
     log_bytes = sum(one.log.size_bytes for one in partition.live if one.log)
     if log_bytes > MOST_LOG_BYTES:
         st.html(f'<p class="kv-sm kv-fnt">{say("health.too_much", size=units.size(log_bytes))}</p>')
