@@ -12,7 +12,7 @@ from kafkaviz.format import names
 from kafkaviz.log import file
 from kafkaviz.pipeline import job
 from kafkaviz.pipeline.job import Progress
-from kafkaviz.ui import cache
+from kafkaviz.ui import access, cache
 from tests.analyse.test_overview import make_segment
 from tests.ui.driven import html
 from tests.ui.fakes import FakeStarts
@@ -92,7 +92,7 @@ def test_a_started_server_opens_its_directory(small, monkeypatch):
     """What `kafkaviz app DIR` was given stands in for the address; an address still wins."""
     monkeypatch.setenv("KAFKAVIZ_DIR", str(small))
     assert "<h1>2 topic-partitions, 1000 B of log" in html(page())
-    assert "<h1>37 topic-partitions" in html(page(cache.samples()[0]))
+    assert "<h1>37 topic-partitions" in html(page(access.samples()[0]))
 
 
 def test_the_ingest_is_watched_and_cancelled(small, starts):
@@ -124,7 +124,7 @@ def test_the_strip_is_gone_when_all_is_read(small, starts):
 
 def test_the_order_is_in_the_address(small):
     """A link brings back the order of its reader."""
-    at = page(cache.samples()[0], order="By name")
+    at = page(access.samples()[0], order="By name")
     first = figure(at)["layout"]["annotations"][0]["text"]
     assert first == "__cluster_metadata-0"
     assert asked(at, "order") == "By name"
@@ -206,7 +206,7 @@ def test_outside_the_allowed_root(small, tmp_path, monkeypatch):
 
 def test_no_sample_and_nothing_given(monkeypatch, tmp_path):
     """The empty state: what to give."""
-    monkeypatch.setattr(cache, "SAMPLES", tmp_path / "none")
+    monkeypatch.setattr(access, "SAMPLES", tmp_path / "none")
     assert "No broker directory open" in html(page())
 
 
@@ -251,8 +251,8 @@ def test_a_name_that_is_no_text(tmp_path):
 def test_a_path_as_it_is_pasted(small):
     """Blanks and quotes around it are dropped; the field opens it."""
     at = page(small)
-    at.text_input[0].set_value(f" '{cache.samples()[0]}' ").run()
-    assert asked(at, "dir") == str(cache.samples()[0])
+    at.text_input[0].set_value(f" '{access.samples()[0]}' ").run()
+    assert asked(at, "dir") == str(access.samples()[0])
     assert "<h1>37 topic-partitions" in html(at)
 
 
@@ -260,7 +260,7 @@ def test_an_address_may_hold_anything():
     """No traceback for a path that is none, nor for parameters of another page."""
     assert "is not there" in html(page("/data\0/kafka"))
     assert "is not there" in html(page("~nobody-of-this-name"))
-    assert "<h1>37 topic-partitions" in html(page(cache.samples()[0], tp="<b>", segment="-1", pin="x", order="Backwards", rows="99"))
+    assert "<h1>37 topic-partitions" in html(page(access.samples()[0], tp="<b>", segment="-1", pin="x", order="Backwards", rows="99"))
 
 
 def test_the_table_is_filtered(small):
@@ -281,7 +281,7 @@ def test_a_filter_that_fits_nothing(small):
 
 def test_a_long_table_says_that_it_goes_on(small):
     """How many rows lie below the ones that are seen; a short one says nothing."""
-    assert "23 more; scroll" in html(page(cache.samples()[0])) and "more; scroll" not in html(page(small))
+    assert "23 more; scroll" in html(page(access.samples()[0])) and "more; scroll" not in html(page(small))
 
 
 def test_a_wrong_path_is_an_error():

@@ -5,7 +5,6 @@ ingest a directory a server, started at the first visit, its catalog kept in the
 """
 
 import hashlib
-import ipaddress
 import os
 import threading
 import time
@@ -26,8 +25,8 @@ from kafkaviz.analyse.tail import Tail
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log import archive
 from kafkaviz.log.broker import Broker, open_broker
-from kafkaviz.log.file import absolute, failing_kindly
-from kafkaviz.ui import leftovers
+from kafkaviz.log.file import absolute
+from kafkaviz.ui import access, leftovers
 from kafkaviz.units import legible
 
 if TYPE_CHECKING:
@@ -38,19 +37,10 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.catalog_info import CatalogInfo
     from kafkaviz.pipeline.job import Ingest
 
-SAMPLES = Path(__file__).parents[2] / "sample_data"
-ALLOW_ROOT = "KAFKAVIZ_ALLOW_ROOT"
 AGAIN_AFTER_S = 30  # a directory that keeps changing is not ingested more often
 KEPT = 8  # directories
 STORED = ("directory", "suffix", "codecs", "problems")  # of a segment, in a catalog's description alone
 WORKING = ("starting", "reading", "writing")  # states of an ingest that has not ended
-
-
-def samples() -> list[Path]:
-    """The sample broker directories beside the app, packed as they come."""
-    if not SAMPLES.is_dir():
-        return []
-    return sorted(path for path in SAMPLES.iterdir() if archive.is_archive(path))
 
 
 # ---- the directory
@@ -71,30 +61,17 @@ def broker(directory: str | Path) -> Broker:
 
 def listed(directory: str | Path) -> Listed:
     """The same, with the key of the listing. Raises CannotOpen."""
-    return _listed(str(allowed(absolute(directory))))
+    return _listed(str(access.allowed(absolute(directory))))
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False, validate=lambda known: _stamps(known.broker) == known.stamps)
 def _listed(directory: str) -> Listed:
     leftovers.opens(Path(directory))
-    if roots() is not None:
-        _refuse_links(archive.opened(Path(directory)))
+    if access.roots() is not None:
+        access.refuse_links(archive.opened(Path(directory)))
     found = open_broker(directory)
     stamps = _stamps(found)
     return Listed(found, stamps, hashlib.sha256(repr((directory, stamps)).encode()).hexdigest()[:16])
-
-
-def _refuse_links(root: Path, depth: int = 2) -> None:
-    """A link below an allowed root must not lead out of it, and is judged before anything is read through it.
-
-    Raises CannotOpen of kind "outside".
-    """
-    with failing_kindly(root), os.scandir(root) as entries:
-        for entry in entries:
-            if entry.is_symlink():
-                allowed(Path(entry.path))
-            if depth > 1 and entry.is_dir() and os.access(entry.path, os.R_OK | os.X_OK):
-                _refuse_links(Path(entry.path), depth - 1)
 
 
 def _stamps(found: Broker) -> tuple:
@@ -109,48 +86,6 @@ def _stat(path: Path, fact: str) -> int | None:
         return getattr(os.stat(path), fact)
     except OSError:
         return None
-
-
-def allowed(path: Path) -> Path:
-    """The path, if this server may open it; links are followed before it is judged. Raises CannotOpen of kind "outside"."""
-    told = roots()
-    if told is None:
-        return path
-    inside = [*told, SAMPLES, leftovers.folder()]
-    if not any(path.resolve().is_relative_to(root.resolve()) for root in inside):
-        where = " or ".join(map(str, told or [SAMPLES]))
-        raise CannotOpen(path, "lies outside what this server may open", f"give a path below {where}", kind="outside")
-    return path
-
-
-def roots() -> tuple[Path, ...] | None:
-    """Below what directories may be opened, beside the samples and what was uploaded; None where everything may.
-
-    KAFKAVIZ_ALLOW_ROOT holds one directory, or several as PATH does. Without it a server that others can reach opens what it was started
-    with, and nothing else.
-    """
-    named = os.environ.get(ALLOW_ROOT)
-    if named:
-        return tuple(Path(root) for root in named.split(os.pathsep) if root)
-    if not is_reached_by_others():
-        return None
-    return tuple(Path(one) for one in [os.environ.get("KAFKAVIZ_DIR")] if one)
-
-
-def is_shared() -> bool:
-    """Whether its visitors are several people: what one of them opened or uploaded is then not shown to the others."""
-    return roots() is not None
-
-
-def is_reached_by_others() -> bool:
-    """Whether the server listens on more than this machine's own address."""
-    if not st.runtime.exists():  # nobody listens
-        return False
-    address = st.get_option("server.address") or ""
-    try:
-        return not ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return address != "localhost"
 
 
 # ---- what is in it

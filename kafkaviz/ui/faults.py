@@ -15,7 +15,7 @@ from kafkaviz.figures.finding_words import sentence
 from kafkaviz.figures.listed import either, named
 from kafkaviz.log import archive
 from kafkaviz.log.broker import Problem
-from kafkaviz.ui import cache, parts, state
+from kafkaviz.ui import access, cache, parts, state
 from kafkaviz.words import counted, say
 
 HOME = "app.py"
@@ -71,7 +71,7 @@ def _owner(path: Path) -> str:
 
 
 def _outside(fault: CannotOpen) -> None:
-    below = [str(root) for root in cache.roots() or [cache.SAMPLES]]
+    below = [str(root) for root in access.roots() or [access.SAMPLES]]
     roots = either(below)
     finding = say("faults.outside", path=archive.given(fault.path))
     with parts.state("outside", "lock", finding, say("faults.outside_why", roots=roots), level=1):
@@ -144,8 +144,8 @@ def _again(kind: str = "secondary") -> None:
 
 
 def _samples(kind: str) -> None:
-    if cache.samples():
-        st.button(say("faults.use_sample"), key="kv_sample", type=kind, on_click=go, args=(str(cache.samples()[0]),))
+    if access.samples():
+        st.button(say("faults.use_sample"), key="kv_sample", type=kind, on_click=go, args=(str(access.samples()[0]),))
 
 
 def go(directory: str) -> None:

@@ -14,7 +14,7 @@ from kafkaviz import units
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.ui import cache, parts, pick, seen, state
+from kafkaviz.ui import access, parts, pick, seen, state
 from kafkaviz.ui.components import focus
 from kafkaviz.ui.pick import Place
 from kafkaviz.ui.seen import Visit
@@ -62,7 +62,7 @@ def dialog(place: Place, text: str, pages: Mapping[str, tuple], current: str) ->
 
 def directories(place: Place) -> list[str]:
     """The directories that were opened before, newest first, and the samples; not the one that is open."""
-    known = dict.fromkeys([*pick.recent(), *map(str, cache.samples())])
+    known = dict.fromkeys([*pick.recent(), *map(str, access.samples())])
     return [one for one in known if one != place.directory]
 
 

@@ -15,7 +15,7 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import absolute
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.ui import cache, faults, state
+from kafkaviz.ui import access, cache, faults, state
 from kafkaviz.ui.cache import Listed
 from kafkaviz.units import legible
 from kafkaviz.words import say
@@ -107,7 +107,7 @@ def _refused(key: str, path: Path, name: str = "") -> CannotOpen:
 def default_directory() -> str:
     """What is open without a word: the directory the server was started with, else the first sample."""
     given = os.environ.get("KAFKAVIZ_DIR")
-    return given or next((str(path) for path in cache.samples()), "")
+    return given or next((str(path) for path in access.samples()), "")
 
 
 def cleaned(typed: str | None) -> str:
@@ -163,7 +163,7 @@ def recent() -> list[str]:
 
 
 def _remembered() -> list[str]:
-    if cache.is_shared():
+    if access.is_shared():
         return st.session_state.get(state.OWN_RECENT, [])
     try:
         return _recent_file().read_text(encoding="utf-8").splitlines()
@@ -173,7 +173,7 @@ def _remembered() -> list[str]:
 
 def _may_open(directory: str) -> bool:
     try:
-        return bool(cache.allowed(Path(directory)))
+        return bool(access.allowed(Path(directory)))
     except CannotOpen:
         return False
 
@@ -184,7 +184,7 @@ def remember(directory: str) -> None:
         return
     st.session_state[state.REMEMBERED] = directory
     lines = [directory, *(one for one in recent() if one != directory)][:RECENT]
-    if cache.is_shared():
+    if access.is_shared():
         st.session_state[state.OWN_RECENT] = lines
         return
     with suppress(OSError, UnicodeError):

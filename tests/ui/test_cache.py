@@ -1,7 +1,6 @@
-"""The doors: what may be opened, when a directory is listed anew, and that an ingest is started once."""
+"""The doors: when a directory is listed anew, and that an ingest is started once."""
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +13,7 @@ from kafkaviz.log import file
 from kafkaviz.log.broker import Problem
 from kafkaviz.pipeline import job
 from kafkaviz.pipeline.job import Progress
-from kafkaviz.ui import cache, leftovers
+from kafkaviz.ui import access, cache
 from tests.analyse.test_overview import columns, make_segment
 
 REAL_START = job.start_ingest
@@ -26,61 +25,6 @@ def directory(tmp_path, starts) -> Path:
     make_segment(tmp_path / "kafka" / "orders-0", 0, 1000, [400], times=1)
     (tmp_path / "kafka" / "meta.properties").write_text("version=1\n")
     return tmp_path / "kafka"
-
-
-def test_samples_lie_beside_the_app():
-    """Archives, the clean one first: it is what opens without a word."""
-    assert cache.samples()[0].name == "kafka-4.3.1-clean.tar.gz"
-
-
-def test_everything_may_be_opened_by_default(monkeypatch, tmp_path):
-    """A person on their own machine is not asked for a root."""
-    monkeypatch.delenv("KAFKAVIZ_ALLOW_ROOT", raising=False)
-    assert cache.allowed(Path("/")) == Path("/")
-
-
-def test_a_root_keeps_everything_else_out(monkeypatch, tmp_path):
-    """Below it yes; beside it, above it, by dots or by a link no."""
-    root, other = tmp_path / "root", tmp_path / "rootless"
-    root.mkdir()
-    other.mkdir()
-    (root / "link").symlink_to(other)
-    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(root))
-    assert cache.allowed(root) == root and cache.allowed(root / "deep" / "down") == root / "deep" / "down"
-    assert cache.allowed(cache.samples()[0]) and cache.allowed(leftovers.folder() / "x.tar")
-    for path in (other, tmp_path, root / ".." / "rootless", root / "link", root / "link" / "kafka", Path("/")):
-        with pytest.raises(CannotOpen) as refused:
-            cache.allowed(path)
-        assert refused.value.kind == "outside"
-
-
-@pytest.mark.parametrize(
-    ("address", "is_open"),
-    [("127.0.0.1", True), ("localhost", True), ("::1", True), ("127.8.9.1", True), ("0.0.0.0", False), ("192.168.1.7", False), ("", False)],
-)
-def test_a_server_that_others_reach_opens_what_it_was_started_with_alone(monkeypatch, tmp_path, address, is_open):
-    """And the samples, and uploads; who wants more says so with a root. On this machine alone everything."""
-    monkeypatch.delenv("KAFKAVIZ_ALLOW_ROOT", raising=False)
-    monkeypatch.setenv("KAFKAVIZ_DIR", str(tmp_path / "kafka"))
-    monkeypatch.setattr(cache.st.runtime, "exists", lambda: True)
-    monkeypatch.setattr(cache.st, "get_option", {"server.address": address or None}.get)
-    assert cache.is_shared() == (not is_open)
-    for path in (tmp_path / "kafka", tmp_path / "kafka" / "orders-0", cache.samples()[0], leftovers.folder() / "abc" / "x.zip"):
-        assert cache.allowed(path) == path
-    for path in (tmp_path, tmp_path / "kafka" / "..", Path("/etc"), leftovers.folder().parent / "recent.txt"):
-        if is_open:
-            assert cache.allowed(path) == path
-        else:
-            with pytest.raises(CannotOpen, match="lies outside what this server may open"):
-                cache.allowed(path)
-
-
-def test_several_roots(monkeypatch, tmp_path):
-    """As PATH has several directories."""
-    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", f"{tmp_path / 'a'}{os.pathsep}{tmp_path / 'b'}")
-    assert cache.allowed(tmp_path / "b" / "x")
-    with pytest.raises(CannotOpen):
-        cache.allowed(tmp_path / "c")
 
 
 def test_a_refused_path_tells_nothing_about_itself(monkeypatch, directory):
@@ -335,7 +279,7 @@ def test_a_linked_small_file_is_refused_before_it_is_read(monkeypatch, directory
     secret.write_text("root:x:0:0")
     (directory / "replication-offset-checkpoint").unlink(missing_ok=True)
     (directory / "replication-offset-checkpoint").symlink_to(secret)
-    monkeypatch.setenv(cache.ALLOW_ROOT, str(directory))
+    monkeypatch.setenv(access.ALLOW_ROOT, str(directory))
     with pytest.raises(CannotOpen) as raised:
         cache.listed(directory)
     assert raised.value.kind == "outside" and "root:x" not in str(raised.value)

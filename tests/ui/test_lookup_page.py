@@ -271,7 +271,7 @@ def test_damage_is_told(damaged):
 
 def test_no_directory_shows_practice(monkeypatch, tmp_path):
     """Nothing is open, and there is no sample: there is still something to learn on."""
-    monkeypatch.setattr("kafkaviz.ui.cache.SAMPLES", tmp_path)
+    monkeypatch.setattr("kafkaviz.ui.access.SAMPLES", tmp_path)
     assert "Five entries" in html(page(None))
 
 

@@ -1,6 +1,6 @@
 """The sidebar in a real browser: no click is lost while the page is drawn anew, and it leads to the directory that is being opened."""
 
-from kafkaviz.ui import cache
+from kafkaviz.ui import access
 from tests import test_browser
 from tests.test_browser import heading
 
@@ -46,7 +46,7 @@ def test_a_press_holds_while_there_is_no_sidebar(server, page):
 
 def test_a_click_right_after_another_directory_leads_there(server, page):
     """Unpacking takes a moment, in which the sidebar still shows the links of the directory before."""
-    archive = next(path for path in cache.samples() if "killed" in path.name)
+    archive = next(path for path in access.samples() if "killed" in path.name)
     page.goto(server)
     heading(page, "37 topic-partitions")
     field = page.locator(".st-key-kv_path input")

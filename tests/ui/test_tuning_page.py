@@ -12,7 +12,7 @@ from kafkaviz.analyse import tuning_source, what_if
 from kafkaviz.analyse.tuning import Budgets
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import open_broker
-from kafkaviz.ui import cache
+from kafkaviz.ui import access, cache
 from kafkaviz.ui.tuning import answers, readings
 from kafkaviz.ui.tuning.headline import report
 from kafkaviz.ui.tuning.others import writers
@@ -200,7 +200,7 @@ def test_what_takes_long_is_read_in_the_background(monkeypatch):
     for _ in range(100):
         if "MiB of .log measured" in html(at.run()) and "B/s, about" in html(at):
             break
-    first = cache.listed(cache.samples()[0]).broker.partition("payments-0").live[0].log.size_bytes
+    first = cache.listed(access.samples()[0]).broker.partition("payments-0").live[0].log.size_bytes
     assert f"{units.size(first // 2)} of 2.38 MiB of .log measured" in html(at) and "kv-prog" in html(at) and "<h1>Tuning</h1>" in html(at)
     pressed(at, "kv_tuning_cancel")
     go.set()
@@ -210,7 +210,7 @@ def test_what_takes_long_is_read_in_the_background(monkeypatch):
 
 def test_a_cancelled_reading_can_be_begun_anew():
     """The next one of the same key is a new thread."""
-    of = wanted(cache.listed(cache.samples()[0]), "partition", "payments-0", None)
+    of = wanted(cache.listed(access.samples()[0]), "partition", "payments-0", None)
     known = readings.Readings()
     first = known.of(of)
     assert first.wait(PATIENCE_S) and known.of(of) is first and first.source.whole.measured.parts.batches == 2167
@@ -223,9 +223,9 @@ def test_what_the_downloads_give():
     labels = [one.proto.label for one in page(tp="payments-0").get("download_button")]
     assert "Report" in labels and "Download all as JSON" in labels
     assert "Report" not in [one.proto.label for one in page(tune="Workload").get("download_button")]
-    html_text = report(cache.listed(cache.samples()[0]))
+    html_text = report(cache.listed(access.samples()[0]))
     assert html_text.startswith("<!doctype html>") and "index.interval.bytes" in html_text
-    source = tuning_source.open_source(open_broker(cache.samples()[0]).partition("payments-0").path)
+    source = tuning_source.open_source(open_broker(access.samples()[0]).partition("payments-0").path)
     budgets, prices = Budgets(), answers.costs(source, "nvme")
     found = answers.tuned_object(source, answers.answer("payments", budgets, prices, False, source), budgets, prices)
     assert json.loads(found)["recommendation"]["verdict"] == "keep" and json.loads(found)["current"]["on_disk"]["offset_entries"] == 491
@@ -234,7 +234,7 @@ def test_what_the_downloads_give():
 @pytest.mark.parametrize("name", ["payments-0", "heartbeat-0"])
 def test_writers_count_what_a_sweep_counts(name):
     """Each batch by itself is the sweep's own row."""
-    source = tuning_source.open_source(open_broker(cache.samples()[0]).partition(name).path)
+    source = tuning_source.open_source(open_broker(access.samples()[0]).partition(name).path)
     parts = source.whole.measured.parts
     row = parts.sweep()[parts.at(4096)]
     first, *others = writers(name, 4096, source.whole.measured.sizes)

@@ -13,7 +13,7 @@ from kafkaviz.figures.segment_bytes import BytesView, Look, Wanted
 from kafkaviz.figures.segment_tables import Chosen
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
-from kafkaviz.ui import anatomies, cache, parts, state
+from kafkaviz.ui import access, anatomies, parts, state
 from kafkaviz.ui.components import bytes as view
 from kafkaviz.ui.components import ruler
 from kafkaviz.ui.pick import Place
@@ -89,7 +89,7 @@ def _forget_byte() -> None:
 def _whole(name: str, found: FileInfo, legend: "st.delta_generator.DeltaGenerator") -> None:
     """A file from its first byte on, or why it has none to show."""
     try:
-        found = file.info(cache.allowed(found.path))
+        found = file.info(access.allowed(found.path))
         if not found.size_bytes:
             st.html(f'<p class="kv-fnt">{parts.escape(say("bytes.empty", name=found.name))}</p>')
             return

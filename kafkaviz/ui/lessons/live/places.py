@@ -6,7 +6,7 @@ from kafkaviz.analyse import pin
 from kafkaviz.analyse.anatomy import Anatomy
 from kafkaviz.figures import segment_tables, segment_words
 from kafkaviz.figures.segment_tables import Chosen
-from kafkaviz.ui import anatomies, cache, pick, state
+from kafkaviz.ui import access, anatomies, cache, pick, state
 from kafkaviz.ui.lessons.grammar import Block, NoValue
 from kafkaviz.ui.lessons.live.figure import Onward
 from kafkaviz.ui.pick import Place
@@ -27,7 +27,7 @@ def place(block: Block) -> Place:
 
 def sample(wanted: str) -> Path:
     """The sample directory of this name, without its .tar.gz. Raises NoValue."""
-    known = {_stem(path.name): path for path in cache.samples()}
+    known = {_stem(path.name): path for path in access.samples()}
     if wanted not in known:
         raise NoValue(f"there is no sample {wanted}; there are {', '.join(known)}")
     return known[wanted]
