@@ -15,7 +15,6 @@ BETWEEN = {", ", "; ", ". ", " or ", " and ", "、", "，", "；", "和", "或"}
 SAYS = {"say", "counted", "told"}
 APART = {  # sentences that are no reader's, or texts of programs
     "kafkaviz/figures/listed.py": "the one way",
-    "kafkaviz/ui/cache.py": "an error in English, told by its whole sentence",
     "kafkaviz/ui/lessons/reader.py": "to the author of a lesson", "kafkaviz/ui/lessons/grammar.py": "to the author of a lesson",
     "kafkaviz/ui/lessons/tasks.py": "to the author of a lesson", "kafkaviz/ui/lessons/live/rolled.py": "to the author of a lesson",
     "kafkaviz/ui/lessons/live/findings.py": "to the author of a lesson", "kafkaviz/ui/lessons/live/places.py": "to the author of a lesson",

@@ -1,6 +1,7 @@
 """What a page gives as CSV is for programs: its cells are numbers and identifiers, the same in every language."""
 
 from collections.abc import Callable, Iterable
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,6 +24,8 @@ LANES = tuple(
     lanes.Lane(1000, 0, 61_000, 500, 1, 1, reason, is_active, np.zeros(1, lanes.FILL))
     for reason, is_active in ((RollReason(Cause.TIME, 60_006, 60_000, 9), False), (None, False), (None, True))
 )
+AT = [SimpleNamespace(row={"skipped_bytes_mean": np.float64(one)}) for one in (1000.5, 4000.0)]
+REMOTE = {"carried_share_now": 0.0000123, "carried_share_other": 0.5, "cached_segments_now": float("inf"), "cached_segments_other": 12.0}
 BARS = fault_bars.FaultBarsView("", "", (Turnover(1_000_000, 4.91666, 0.0, 4.92), Turnover(16_000_000, 2.5, 0.0, None)), None)
 
 
@@ -43,8 +46,9 @@ FILES: dict[str, tuple[Callable[[], Iterable[tuple]], tuple]] = {  # what is giv
         (0.001, 1.25, 0.0, 900.0, 12.5),
     ),
     "ceiling": (
-        lambda: ceiling.rows_of(exercise.check(exercise.parse("slot + 1"), np.array(exercise.ARTICLE))), None,
+        lambda: ceiling.rows_of(exercise.check(exercise.parse("slot + 1"), np.array(exercise.ARTICLE))), (6, "exact", 0, 1, 0),
     ),
+    "tiered": (lambda: others.remote_values(*AT, REMOTE), ("carried_share", 0.000012, 0.5)),
     "writers": (
         lambda: others.writer_values([others.Writer(name, None, 1234, 4.0, 6, 1.0) for name in ("batch", "follower")], NEW),
         ("follower", 1234, 4.0, 6, round(NEW.warm_us(6).typical, 3)),
