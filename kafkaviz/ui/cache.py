@@ -1,13 +1,11 @@
 """The doors to the floors below, kept open between reruns and shared by all tabs.
 
-A broker directory is listed once and again when it changes. What takes reading is done by the pipeline, in a thread of its own: one
-ingest a directory a server, started at the first visit, its catalog kept in the user's cache folder for the next one.
+A broker directory is listed once and again when it changes. What takes reading is done by the pipeline, see ingests beside this, and
+read here from the catalog that it keeps in the user's cache folder.
 """
 
 import hashlib
 import os
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -35,12 +33,9 @@ if TYPE_CHECKING:
     from kafkaviz.figures.broker_map import Drawn
     from kafkaviz.pipeline.catalog import Catalog
     from kafkaviz.pipeline.catalog_info import CatalogInfo
-    from kafkaviz.pipeline.job import Ingest
 
-AGAIN_AFTER_S = 30  # a directory that keeps changing is not ingested more often
 KEPT = 8  # directories
 STORED = ("directory", "suffix", "codecs", "problems")  # of a segment, in a catalog's description alone
-WORKING = ("starting", "reading", "writing")  # states of an ingest that has not ended
 
 
 # ---- the directory
@@ -189,7 +184,7 @@ def read_again() -> None:
         door.clear()
 
 
-# ---- the pipeline
+# ---- the catalog
 
 
 def catalog_path(found: Broker) -> Path:
@@ -258,72 +253,3 @@ def _told_errors(key: str, stamp: int, _here: Listed) -> int:
         return read.severities()["error"] if read else 0  # a column alone: every page shows it, and few look at what was found
     except CannotOpen:
         return 0
-
-
-class Ingests:
-    """The ingests of this server, by directory: shared by all tabs, so that no directory is read twice at once."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._started: dict[Path, tuple[Ingest, float]] = {}
-
-    def of(self, here: Listed) -> "Ingest | None":
-        """The directory's ingest; one is started at the first visit, and when what the last one wrote is out of date."""
-        with self._lock:
-            ingest, since = self._started.get(here.broker.source, (None, 0.0))
-            if is_fresh(here) or (ingest and not _may_start_again(ingest, since)):
-                return ingest
-            return self._start(here)
-
-    def state(self, here: Listed) -> str | None:
-        """How the directory's ingest stands, without starting one; None where there was none."""
-        with self._lock:
-            ingest, _ = self._started.get(here.broker.source, (None, 0.0))
-        return ingest.progress().state if ingest else None
-
-    def again(self, here: Listed) -> "Ingest":
-        """A new ingest, because somebody asked for one."""
-        with self._lock:
-            return self._start(here)
-
-    def cancel(self, here: Listed) -> None:
-        """Ends the directory's ingest, if one runs; what it has read is thrown away."""
-        with self._lock:
-            ingest, _ = self._started.get(here.broker.source, (None, 0.0))
-        if ingest:
-            ingest.cancel()
-            with suppress(KafkavizError):
-                ingest.wait(0)  # raises that it was cancelled, and is that from then on, even while Spark still starts
-
-    def _start(self, here: Listed) -> "Ingest":
-        from kafkaviz.pipeline import job
-
-        path = catalog_path(here.broker)
-        ingest = job.start_ingest([here.broker.source], path, master=os.environ.get("KAFKAVIZ_MASTER", "local[*]"))
-        self._started.pop(here.broker.source, None)
-        self._started[here.broker.source] = ingest, time.monotonic()
-        self._forget_old()
-        return ingest
-
-    def _forget_old(self) -> None:
-        """A run keeps the description of its catalog: of those that have ended only the last few are remembered."""
-        ended = [source for source, (ingest, _) in self._started.items() if ingest.progress().state not in WORKING]
-        for source in ended[: max(0, len(self._started) - KEPT)]:
-            del self._started[source]
-
-
-def is_awaited(here: Listed) -> bool:
-    """Whether numbers still arrive: the catalog is not fresh, and the ingest did not end without one."""
-    return not is_fresh(here) and ingests().state(here) in (None, *WORKING, "done", "fresh")
-
-
-def _may_start_again(ingest: "Ingest", since: float) -> bool:
-    """Only what ended well is repeated by itself, and not at once; a failed or cancelled one waits for its button."""
-    return ingest.progress().state in ("done", "fresh") and time.monotonic() - since > AGAIN_AFTER_S
-
-
-@st.cache_resource(show_spinner=False)
-def ingests() -> Ingests:
-    """This server's ingests; with the first of them it looks what is left of old uploads."""
-    leftovers.sweep()
-    return Ingests()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from kafkaviz.errors import KafkavizError
-from kafkaviz.ui import cache
+from kafkaviz.ui import cache, ingests
 from kafkaviz.ui.cache import KEPT, Listed
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def log_bytes(here: Listed) -> int:
 
 def is_for_spark(here: Listed) -> bool:
     """Whether it is so large that its catalog must tell the findings, and that is not there yet."""
-    return log_bytes(here) > LARGE_BYTES and cache.is_awaited(here)
+    return log_bytes(here) > LARGE_BYTES and ingests.is_awaited(here)
 
 
 def _started(here: Listed, release: str) -> Checkup:

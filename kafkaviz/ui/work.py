@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from kafkaviz.ui import cache, progress_words, state
+from kafkaviz.ui import ingests, progress_words, state
 from kafkaviz.ui.cache import Listed
 from kafkaviz.words import say
 
@@ -18,15 +18,15 @@ AGAIN = {"failed": "common.try_again", "cancelled": "progress.start_again"}
 
 def strip(here: Listed, owed: tuple[str, str] | None = None) -> None:
     """What the pipeline still reads, how far it is, and a way to stop it; nothing where all is known. owed: see progress_words.html."""
-    ingest = cache.ingests().of(here)
+    ingest = ingests.shared().of(here)
     state_now = ingest.progress().state if ingest else "fresh"
     watched = st.session_state.setdefault(state.WORKED, set())
-    if state_now in cache.WORKING:
+    if state_now in ingests.WORKING:
         watched.add(here.broker.source)
         progress_strip(here, owed)
     elif state_now in AGAIN:
         with strip_of(ingest, owed):
-            st.button(say(AGAIN[state_now]), type="tertiary", key="kv_work_again", on_click=cache.ingests().again, args=(here,))
+            st.button(say(AGAIN[state_now]), type="tertiary", key="kv_work_again", on_click=ingests.shared().again, args=(here,))
     elif ingest and here.broker.source in watched:
         # It keeps its place: what stands below must not jump away under the pointer.
         with st.container(horizontal=True, key="kv_strip_done", vertical_alignment="center"):
@@ -36,11 +36,11 @@ def strip(here: Listed, owed: tuple[str, str] | None = None) -> None:
 @st.fragment(run_every=0.5)
 def progress_strip(here: Listed, owed: tuple[str, str] | None) -> None:
     """Draws itself anew twice a second; the rest of the page once, when the ingest has ended."""
-    ingest = cache.ingests().of(here)
-    if ingest.progress().state not in cache.WORKING:
+    ingest = ingests.shared().of(here)
+    if ingest.progress().state not in ingests.WORKING:
         st.rerun()
     with strip_of(ingest, owed):
-        st.button(say("progress.cancel"), type="tertiary", key="kv_work_cancel", on_click=cache.ingests().cancel, args=(here,))
+        st.button(say("progress.cancel"), type="tertiary", key="kv_work_cancel", on_click=ingests.shared().cancel, args=(here,))
 
 
 @contextmanager

@@ -22,7 +22,7 @@ SCRIPT = """
     from streamlit.testing.v1 import AppTest
 
     from kafkaviz.pipeline import plan
-    from kafkaviz.ui import cache
+    from kafkaviz.ui import cache, ingests
     from tests.pipeline.made import write_broker
 
     plan.LEAST_BYTES = plan.MOST_BYTES = 1  # a task a segment, so that it takes its time
@@ -36,7 +36,7 @@ SCRIPT = """
 
     def until(state):
         deadline = time.monotonic() + 120
-        while cache.ingests().state(cache.listed(directory)) not in state:
+        while ingests.shared().state(cache.listed(directory)) not in state:
             assert time.monotonic() < deadline
             time.sleep(0.02)
 

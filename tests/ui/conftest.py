@@ -1,11 +1,14 @@
 """What tests of the pages share: no Spark, and nothing kept from the test before."""
 
+from pathlib import Path
+
 import pytest
 import streamlit as st
 
 from kafkaviz.pipeline import job
 from kafkaviz.pipeline.job import Progress
 from kafkaviz.ui import spoken
+from tests.analyse.test_overview import make_segment
 from tests.pipeline.conftest import fingerprint, in_process
 from tests.ui.fakes import FakeStarts
 
@@ -25,3 +28,11 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> FakeStarts:
 def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader of 中文: between two runs too, where AppTest asks what an option is called."""
     monkeypatch.setattr(spoken.words, "_asked", [lambda: "zh"])
+
+
+@pytest.fixture
+def directory(tmp_path, starts) -> Path:
+    """A broker directory with one topic-partition, and nothing cached of it."""
+    make_segment(tmp_path / "kafka" / "orders-0", 0, 1000, [400], times=1)
+    (tmp_path / "kafka" / "meta.properties").write_text("version=1\n")
+    return tmp_path / "kafka"

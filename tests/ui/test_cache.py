@@ -1,4 +1,4 @@
-"""The doors: when a directory is listed anew, and that an ingest is started once."""
+"""The doors: when a directory is listed anew, and what its catalog tells."""
 
 import json
 from collections.abc import Callable
@@ -12,19 +12,10 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.log import file
 from kafkaviz.log.broker import Problem
 from kafkaviz.pipeline import job
-from kafkaviz.pipeline.job import Progress
-from kafkaviz.ui import access, cache
+from kafkaviz.ui import access, cache, ingests
 from tests.analyse.test_overview import columns, make_segment
 
 REAL_START = job.start_ingest
-
-
-@pytest.fixture
-def directory(tmp_path, starts) -> Path:
-    """A broker directory with one topic-partition, and nothing cached of it."""
-    make_segment(tmp_path / "kafka" / "orders-0", 0, 1000, [400], times=1)
-    (tmp_path / "kafka" / "meta.properties").write_text("version=1\n")
-    return tmp_path / "kafka"
 
 
 def test_a_refused_path_tells_nothing_about_itself(monkeypatch, directory):
@@ -78,46 +69,6 @@ def test_an_error_is_not_kept(tmp_path, starts):
     make_segment(tmp_path / "kafka" / "orders-0", 0, 10, [])
     (tmp_path / "kafka" / "meta.properties").write_text("version=1\n")
     assert len(cache.broker(tmp_path / "kafka").partitions) == 1
-
-
-def test_one_ingest_a_directory(directory, starts):
-    """However many tabs ask; it reads what was given, into a catalog of its own."""
-    here = cache.listed(directory)
-    first = cache.ingests().of(here)
-    assert cache.ingests().of(here) is first and cache.ingests().of(cache.listed(directory)) is first
-    assert [(asked[0], asked[1]) for asked in starts.asked] == [([directory], cache.catalog_path(here.broker))]
-    assert not cache.catalog_path(here.broker).is_relative_to(directory)
-
-
-def test_the_master_comes_from_the_environment(directory, starts, monkeypatch):
-    """As `kafkaviz app --master` sets it."""
-    monkeypatch.setenv("KAFKAVIZ_MASTER", "local[2]")
-    cache.ingests().of(cache.listed(directory))
-    assert starts.asked[0][2] == "local[2]"
-
-
-def test_a_cancelled_ingest_waits_for_its_button(directory, starts):
-    """It is not started again by a rerun, only by somebody who asks."""
-    here = cache.listed(directory)
-    cache.ingests().of(here)
-    cache.ingests().cancel(here)
-    assert cache.ingests().of(here).progress().state == "cancelled" and len(starts.asked) == 1
-    assert cache.ingests().again(here).progress().state == "reading" and len(starts.asked) == 2
-
-
-def test_a_directory_that_changes_all_the_time_is_not_ingested_all_the_time(directory, starts, monkeypatch):
-    """Not again before some time went by, and only after the run before ended well."""
-    starts.progress = Progress(state="done")
-    here = cache.listed(directory)
-    cache.ingests().of(here)
-    cache.ingests().of(here)
-    assert len(starts.asked) == 1
-    monkeypatch.setattr(cache, "AGAIN_AFTER_S", -1)
-    starts.progress = Progress(state="failed", error="no Java")
-    cache.ingests().of(here)
-    assert len(starts.asked) == 2
-    cache.ingests().of(here)
-    assert len(starts.asked) == 2
 
 
 def test_two_directories_have_two_catalogs(directory, tmp_path, starts):
@@ -185,7 +136,7 @@ def test_a_damaged_catalog_is_replaced_by_the_next_ingest(directory, read_once, 
     cache.st.cache_resource.clear()
     assert cache.overview(here).total.batches is None and cache.overview(here).total.offset_entries == 1
     assert not cache.is_fresh(here)
-    cache.ingests().of(here).wait(30)
+    ingests.shared().of(here).wait(30)
     assert cache.is_fresh(here) and cache.overview(here).total.batches == 0
 
 
@@ -258,19 +209,8 @@ def test_a_fresh_catalog_gives_all_numbers_without_an_ingest(directory, starts, 
     assert (known.total.batches, known.partitions[0].codecs) == (3, ("lz4", "zstd"))
     assert {place: tail.words for place, tail in cache.torn(here).items()} == {("orders-0", 0): "400 zero bytes at the end"}
     assert cache.broker_map(here, "By size", 0, "light").view.title == "One log ends in bytes that are no batch: 400 bytes in all"
-    assert cache.is_fresh(here) and not cache.is_awaited(here)
-    assert cache.ingests().of(here) is None and starts.asked == []
-
-
-def test_numbers_are_awaited_until_the_ingest_ends(directory, starts):
-    """Also before it was started, but not after it failed."""
-    here = cache.listed(directory)
-    assert cache.is_awaited(here)
-    cache.ingests().of(here)
-    assert cache.is_awaited(here)
-    starts.progress = Progress(state="failed", error="no Java")
-    cache.ingests().again(here)
-    assert not cache.is_awaited(here)
+    assert cache.is_fresh(here) and not ingests.is_awaited(here)
+    assert ingests.shared().of(here) is None and starts.asked == []
 
 
 def test_a_linked_small_file_is_refused_before_it_is_read(monkeypatch, directory, tmp_path):

@@ -19,7 +19,7 @@ from kafkaviz.pipeline.query import Answer, Lost, QueryProgress
 from kafkaviz.pipeline.run import Cancelled
 from kafkaviz.pipeline.schema import TABLES
 from kafkaviz.pipeline.sql import Wrong
-from kafkaviz.ui import cache
+from kafkaviz.ui import cache, ingests
 from kafkaviz.ui.explore import queries, taken
 from kafkaviz.ui.explore.rows import cell
 
@@ -235,7 +235,7 @@ def test_before_there_is_a_catalog(killed, fake, starts, tmp_path, monkeypatch):
     at = page(killed, sql=SELECT)
     assert "The tables of this directory are being made" in words(at) and "of 20 MiB read" in words(at)
     assert len(starts.asked) == 1 and fake.asked == [] and field(at)["text"] == SELECT and "<span>–</span>" in words(at)
-    cache.ingests().cancel(cache.listed(killed))
+    ingests.shared().cancel(cache.listed(killed))
     at = checked(at.run())
     assert "This directory has no tables yet" in words(at) and any(one.label == "Start again" for one in at.button)
 

@@ -6,7 +6,7 @@ from kafkaviz import units
 from kafkaviz.analyse.overview import Overview
 from kafkaviz.analyse.unused import unused
 from kafkaviz.figures import unused_words
-from kafkaviz.ui import cache, parts, wrote
+from kafkaviz.ui import cache, ingests, parts, wrote
 from kafkaviz.ui.broker import kinds
 from kafkaviz.ui.cache import Listed
 from kafkaviz.words import counted, say
@@ -21,7 +21,7 @@ def head(here: Listed, known: Overview) -> None:
     title = say("broker.title_unread", **held) if unread else say("broker.title", **held, index=units.size(total.index_bytes))
     parts.title(say("broker.title_simulated", title=title) if here.broker.is_simulated else title, gap=12)
     _chips(here, known)
-    parts.metrics(_metrics(known), owed=cache.is_awaited(here))
+    parts.metrics(_metrics(known), owed=ingests.is_awaited(here))
     if also := unused_words.counted_too(tuple(unused(here.broker.partitions))):
         st.html(f'<div class="kv-sm kv-fnt" style="margin-top:8px">{parts.escape(also)}</div>')
 

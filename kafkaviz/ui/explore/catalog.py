@@ -6,7 +6,7 @@ import pyarrow as pa
 import streamlit as st
 
 from kafkaviz.figures import unused_words
-from kafkaviz.ui import cache, parts
+from kafkaviz.ui import cache, ingests, parts
 from kafkaviz.ui.cache import Listed
 from kafkaviz.units import MISSING, group, moment
 from kafkaviz.words import say
@@ -48,7 +48,7 @@ def out_of_date(here: Listed) -> None:
 
 def no_catalog(here: Listed) -> None:
     """Nothing to ask yet: the pipeline reads the directory, or could not."""
-    if cache.is_awaited(here):
+    if ingests.is_awaited(here):
         with parts.empty("catalog", say("explore.being_made"), say("explore.being_made_why")):
             pass
         return
