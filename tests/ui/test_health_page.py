@@ -147,7 +147,7 @@ def test_the_sidebar_counts_the_errors_that_a_fresh_catalog_tells(damaged, monke
 def test_a_large_directory_is_left_to_spark(damaged, monkeypatch, starts):
     """The page shows how far the ingest is, and starts no checkup of its own."""
     monkeypatch.setattr("kafkaviz.ui.checkups.LARGE_BYTES", 1000)
-    monkeypatch.setattr("kafkaviz.ui.cache.told_health", lambda here: None)  # whatever another test's catalog tells
+    monkeypatch.setattr("kafkaviz.ui.cache.is_fresh", lambda here: False)  # whatever another test's catalog tells
     words = "\n".join(one.proto.body for one in opened(damaged).get("html"))
     assert "Spark" in words and not checkups()._known
 
