@@ -19,7 +19,7 @@ from kafkaviz.ui.tuning.shown import Shown, go_to
 from kafkaviz.words import counted, say
 
 MOST_TOPICS = 400
-TOPIC_HEADS = ("topic", "log", "batch_mean", "interval", "index_share", "headers_mean", "p99_warm", "answer")
+TOPIC_HEADS = ("topic", "log", "batch_mean", "interval", "index_share", "headers_mean", "warm_p99", "answer")
 TOPIC_COLUMNS = (
     "topic", "log_bytes", "batch_bytes_mean", "interval_bytes", "index_bytes", "headers_mean", "headers_p99", "answer", "value",
 )  # fmt: skip
