@@ -58,7 +58,7 @@ def test_a_query_is_written_and_run_by_keys(explore):
     explore.locator(".kv-tbl tbody tr").nth(4).wait_for()
     shows(explore, "SELECT codec, count(*) AS batches -- how many\n")
     explore.go_back()
-    answered(explore, "6 topic-partitions close small segments")
+    answered(explore, "5 topic-partitions close segments less than half full")
     shows(explore, "WITH closed AS")
 
 
