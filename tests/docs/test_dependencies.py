@@ -2,7 +2,11 @@
 
 import ast
 import re
+import ssl
 from pathlib import Path
+
+import certifi
+from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "dependencies.md").read_text()
@@ -44,3 +48,21 @@ def test_the_page_has_them_all():
     listed = [name.strip() for row in rows("## Licences") for name in row[1].split(",")]
     assert sorted(listed) == sorted(named("requirements.lock"))
     assert f"has {len(listed)} of them" in PAGE
+
+
+def test_the_lock_holds_nothing_with_a_known_fault():
+    """Of each advisory of the page: what is locked is what the lock says, and no older than what mends it; certifi is looked into."""
+    locked: dict[str, list[Version]] = {}
+    for name, version in re.findall(r"^([a-z0-9-]+)==([^ ;]+)", (ROOT / "requirements.lock").read_text(), re.M):
+        locked.setdefault(name, []).append(Version(version))
+    found = {row[0].strip("`"): (Version(row[2]), Version(row[3])) for row in rows("## Known vulnerabilities")}
+    assert len(found) > 10 and all(told == min(locked[name]) for name, (_, told) in found.items())
+    assert [name for name, (mended, told) in found.items() if told < mended] == ["certifi"]
+
+
+def test_the_roots_hold_none_that_was_compromised():
+    """GHSA-6q48-6c7w-9gw2, of October 2026."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.load_verify_locations(certifi.where())
+    names = [str(one["subject"]) for one in context.get_ca_certs()]
+    assert len(names) > 100 and not any("emSign" in name for name in names)
