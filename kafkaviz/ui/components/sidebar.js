@@ -8,13 +8,14 @@ export default function () {
   const path = a => new URL(a.href).pathname, directory = address => new URL(address).searchParams.get('dir');
   const running = () => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'running';
   const old = a => directory(location.href) !== null && directory(a.href) !== directory(location.href);
-  own.measure = () => { const all = links(); if (all.length) own.places = all.map(a => [path(a), a.getBoundingClientRect()]); };
+  const seen = () => links().filter(a => a.getClientRects().length);  // those that are drawn: a sidebar that comes may be there before it shows
+  own.measure = () => { const all = seen(); if (all.length) own.places = all.map(a => [path(a), a.getBoundingClientRect()]); };
   own.measure();
   if (own.listens) return;
   own.listens = true;
   const under = e => {
     const found = e.target.closest?.('.st-key-kv_nav a');
-    if (found || links().length) return found && path(found);
+    if (found || seen().length) return found && path(found);
     return own.places.find(([, box]) => e.clientX >= box.left && e.clientX < box.right && e.clientY >= box.top && e.clientY < box.bottom)?.[0];
   };
   // Between two runs nothing runs for a moment: only where all has been still for a while is a link of another directory meant as it is.
@@ -27,18 +28,22 @@ export default function () {
     found.click();
     own.meant = false;
   };
-  const arrive = (sent, rested, until) => {  // a page that is being drawn may not hear of it either: where all is at rest elsewhere it was lost
+  // A page that is being drawn may not hear of it either: where all is at rest elsewhere it was lost, and is said again, up to three times.
+  const arrive = (sent, rested, until, left = 3) => {
     if (sent !== own.sent || sent === null || location.pathname === sent || performance.now() > until) return;
     const rests = running() ? 0 : rested + 1;
-    if (rests < RESTED) return setTimeout(arrive, 2 * STEP_MS, sent, rests, until);
-    own.again = true;  // once
+    if (rests < RESTED) return setTimeout(arrive, 2 * STEP_MS, sent, rests, until, left);
+    own.again = true;
     links().find(a => path(a) === sent)?.click();
     own.again = false;
+    own.sent = left > 1 ? sent : null;
+    setTimeout(arrive, 2 * STEP_MS, sent, 0, until, left - 1);
   };
   const soon = wanted => { own.wanted = wanted; setTimeout(go, STEP_MS, wanted, 0, performance.now() + PATIENCE_MS); };
   const other = () => { own.wanted = own.sent = null; };
   addEventListener('popstate', other);
   document.addEventListener('keydown', other, true);
+  document.addEventListener('pointerover', e => { if (e.target.closest?.('.st-key-kv_nav')) own.measure(); }, true);
   document.addEventListener('pointerdown', e => {
     own.measure();
     other();
@@ -50,7 +55,8 @@ export default function () {
     if (!found || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
     own.wanted = null;
     if (own.meant || !old(found)) {
-      own.sent = own.again ? null : path(found);
+      if (own.again) return;
+      own.sent = path(found);
       return setTimeout(arrive, RESTED * STEP_MS, own.sent, 0, performance.now() + PATIENCE_MS);
     }
     e.preventDefault();
