@@ -19,7 +19,6 @@ WRONG_SHOWN = 8
 TARGET_COLUMNS = ("target", "which_is", "lookup_gives", "rule", "the_ceiling")
 
 
-@st.fragment
 def ceiling() -> None:
     """A reader's rule for the ceiling, tried on every slot."""
     parts.heading(say("page_cache.ceiling"), say("page_cache.ceiling_below"))

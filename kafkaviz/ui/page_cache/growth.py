@@ -47,7 +47,6 @@ def faults_csv(replay: Replay) -> str:
     return csv_of(("entries", "page", "idle_bytes", "reader"), ((*one[:3], "laggard" if one[3] else "tail") for one in found))
 
 
-@st.fragment
 def example() -> None:
     """The 13th and 14th page of KAFKA-6432, entry by entry."""
     with st.container(key="kv_fig_example"):

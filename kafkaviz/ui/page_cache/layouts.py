@@ -19,7 +19,6 @@ LAYOUT_COLUMNS = ("way", "probes", "most_probes", "pages", "most_pages", "tail_p
 KEPT = 8
 
 
-@st.fragment
 def what_if(key: str, offsets: np.ndarray | None) -> None:
     """Other ways to search an index, in both currencies."""
     parts.heading(say("page_cache.what_if"), say("page_cache.what_if_below"))
