@@ -17,7 +17,7 @@ import numpy as np
 from kafkaviz.analyse import cold_reads, sweep
 from kafkaviz.analyse.cold_reads import ColdReads
 from kafkaviz.analyse.sweep import SweepParts
-from kafkaviz.analyse.sweep_times import targets_of
+from kafkaviz.analyse.sweep.times import targets_of
 from kafkaviz.format.batch import UNKNOWN
 
 RESTARTS, RESTARTS_SHARE = 4, 0.05  # gaps that restarts may have made longer: so many, or this share of all

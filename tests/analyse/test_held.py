@@ -8,7 +8,7 @@ import pytest
 
 from kafkaviz.analyse import cold_reads, held, sweep, tuning, tuning_source, tuning_words
 from kafkaviz.analyse.cost_model import READ_AHEAD_BYTES, costs
-from kafkaviz.analyse.sweep_times import sweep_times
+from kafkaviz.analyse.sweep import sweep_times
 from kafkaviz.analyse.tuning import Budgets, Today, Verdict
 from kafkaviz.analyse.tuning.gathering import Gathering
 from kafkaviz.log.archive import opened

@@ -134,7 +134,7 @@ def test_the_sweep_is_that_of_the_library(clean, capsys):
 
 def test_lookups_are_told_by_what_they_look_for(clean, capsys):
     """A batch's first offset, any offset, a timestamp: as the library counts them, today and at what is considered; in words too."""
-    from kafkaviz.analyse.sweep_times import sweep_times
+    from kafkaviz.analyse.sweep import sweep_times
     from kafkaviz.log.broker import open_broker
 
     found = tuned(capsys, clean / "payments-0")

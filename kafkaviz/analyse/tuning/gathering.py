@@ -11,7 +11,6 @@ from kafkaviz.analyse import cold_reads, held, sweep
 from kafkaviz.analyse.cold_reads import ColdReads
 from kafkaviz.analyse.cost_model import READ_AHEAD_BYTES
 from kafkaviz.analyse.held import Held
-from kafkaviz.analyse.sweep_times import sweep_times
 from kafkaviz.analyse.tuning.measured import Measured
 from kafkaviz.format.batch import MAGIC_2, is_control
 
@@ -65,7 +64,7 @@ class Gathering:
         far(0.5)
         every = sweep.parts(batches, self._intervals, targets=sweep.EVERY, by_base_offset=self.by_base_offset)
         far(0.6)
-        times, sizes = sweep_times(batches, self._intervals), (sweep.sizes(batches),)
+        times, sizes = sweep.sweep_times(batches, self._intervals), (sweep.sizes(batches),)
         mean, spread = _moments(batches)
         told = _single_share(batches), _bytes_per_s(batches), self._followers(batches)
         found = Measured(parts, cold, every, times, sizes, mean, spread, *told, one_read_share=_one_read_share(batches))

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from kafkaviz.analyse import sweep
-from kafkaviz.analyse.sweep_times import sweep_times
+from kafkaviz.analyse.sweep import sweep_times
 from kafkaviz.format.batch import DELETE_HORIZON
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search.lookup import by_timestamp
 from kafkaviz.search.profile import profile
 from kafkaviz.search.served import as_they_are
-from tests.analyse import made, plain_sweep
+from tests.analyse import made
+from tests.analyse.sweep import plain_sweep
 
 TRACES = 1000
 

@@ -13,19 +13,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from kafkaviz.analyse import sweep
-from kafkaviz.analyse.sweep import SweepParts
+from kafkaviz.analyse.sweep.sums import INTERVALS, SweepParts, none
+from kafkaviz.analyse.sweep.sweeper import parts
 from kafkaviz.binary.compiled import njit
 from kafkaviz.format.batch import has_delete_horizon
 
 
-def sweep_times(batches: np.ndarray | Sequence[np.ndarray], intervals: Iterable[int] = sweep.INTERVALS) -> SweepParts:
+def sweep_times(batches: np.ndarray | Sequence[np.ndarray], intervals: Iterable[int] = INTERVALS) -> SweepParts:
     """Lookups of each batch's first timestamp, once a batch, in its own segment; batches: format.batch.BATCH, of one segment or several.
 
     A batch without a timestamp is none, nor is one whose first timestamp compaction replaced or lies above all largest ones.
     """
     wanted = np.unique(np.fromiter(intervals, np.int64))
-    found = sweep.none(wanted)
+    found = none(wanted)
     for segment in [batches] if isinstance(batches, np.ndarray) else batches:
         if len(segment):
             found += _of_segment(segment, wanted)
@@ -40,13 +40,13 @@ def _of_segment(batches: np.ndarray, intervals: np.ndarray) -> SweepParts:
     owners = np.searchsorted(newest, newest)  # the batch that the largest timestamp so far came with
     answers = np.searchsorted(newest, targets)
     positions = np.cumsum(sizes) - sizes
-    parts = sweep.parts(batches, intervals)
+    summed = parts(batches, intervals)
     starts = [_starts(positions, newest, owners, targets, int(interval)) for interval in intervals]
     counts = [np.bincount(answers - start + 1) for start in starts]
     borders = np.concatenate([[0], np.cumsum([len(one) for one in counts])])
     skipped = np.array([(positions[answers] - positions[start]).sum() for start in starts], np.int64)
     headers = np.concatenate(counts).astype(np.int64)
-    return replace(parts, skipped_bytes=skipped, headers=headers, starts=borders, targets=len(targets))
+    return replace(summed, skipped_bytes=skipped, headers=headers, starts=borders, targets=len(targets))
 
 
 def targets_of(batches: np.ndarray) -> np.ndarray:

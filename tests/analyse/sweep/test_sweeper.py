@@ -15,7 +15,8 @@ from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.config import profile as writing
 from kafkaviz.simulate.incoming import INCOMING
 from kafkaviz.simulate.writing.writer import Log
-from tests.analyse import made, plain_sweep
+from tests.analyse import made
+from tests.analyse.sweep import plain_sweep
 
 KINDS = (sweep.BASE, sweep.LAST, sweep.EVERY)
 TRACES = 10_000
@@ -200,9 +201,3 @@ def test_what_is_no_sweep_is_refused():
         sweep.sweep(made.batches([100, 0, 100]))
     with pytest.raises(ValueError, match="different intervals"):
         sweep.none([0]) + sweep.none([1])
-
-
-@pytest.mark.parametrize(("counts", "share", "expected"), [([0, 2, 2], 0.5, 1), ([0, 2, 2], 0.51, 2), ([0, 0, 1], 0.01, 2), ([], 0.5, 0)])
-def test_quantile(counts, share, expected):
-    """The least number that this share does not exceed; one that was counted, never a mean of two."""
-    assert sweep.quantile(np.array(counts, np.int64), share) == expected
