@@ -197,9 +197,9 @@ def descendants(root: int) -> set[int]:
 
 
 @pytest.mark.slow
-def test_ctrl_c_leaves_the_catalog(broker, out, cache, tmp_path):
+def test_ctrl_c_leaves_the_catalog(broker, out, cache, tmp_path, in_process):
     """130, one line, no wait for the run's end; the catalog and the staging folder tell of no second run."""
-    assert command("ingest", broker, "--catalog", out, cache=cache).wait() == 0
+    in_process(broker, catalog=out)
     before = content_of(out)
     many = write_broker(tmp_path / "many", {"a-0": [[100] * 3] * 1000})
     with command("ingest", many, "--catalog", out, "--master", "local[2]", cache=cache) as process:
@@ -212,9 +212,9 @@ def test_ctrl_c_leaves_the_catalog(broker, out, cache, tmp_path):
 
 
 @pytest.mark.slow
-def test_kill_9_leaves_the_catalog(broker, out, cache, tmp_path):
+def test_kill_9_leaves_the_catalog(broker, out, cache, tmp_path, in_process):
     """Not one byte of it changes; no process stays behind; the next run sweeps what was left, and goes through."""
-    assert command("ingest", broker, "--catalog", out, cache=cache).wait() == 0
+    in_process(broker, catalog=out)
     before = content_of(out)
     many = write_broker(tmp_path / "many", {"a-0": [[100] * 3] * 300})
     with command("ingest", many, "--catalog", out, "--master", "local[2]", cache=cache) as process:
@@ -228,7 +228,7 @@ def test_kill_9_leaves_the_catalog(broker, out, cache, tmp_path):
     assert not [other for other in others if Path(f"/proc/{other}").exists()]
     assert content_of(out) == before and list(out.glob(".staging-*"))
     assert catalog.read(out).info.rows["batches"] == 11
-    assert command("ingest", many, "--catalog", out, cache=cache).wait() == 0
+    in_process(many, catalog=out)
     assert not list(out.glob(".staging-*"))
     assert catalog.read(out).info.rows["batches"] == 900
 
