@@ -22,7 +22,7 @@ HEADER_TICKS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20
 BYTE_TICKS = [10, 100, *(unit << shift for shift in (10, 20, 30) for unit in (1, 10, 100))]
 HEADERS_PX, BYTES_PX = 330, 232
 LEFT, RIGHT, TOP, BOTTOM = 58, 92, 14, 40
-LINE_PX = 16
+LINE_PX, FOOT_PX = 16, 2
 ALIKE = 0.1  # a share: mean headers of the index on disk and of its replay that differ no more are those of one index
 CLOSE = 8  # times the other: two marks whose words would meet
 WIDE_PLATEAU = 1024  # bytes from which on its words have room inside
@@ -265,16 +265,19 @@ def _lines(shown: TuningCurveView, ink: dict[str, str]) -> list[dict]:
 
 
 def _marked(shown: TuningCurveView, ink: dict[str, str]) -> list[dict]:
-    """The names of the marks, near the foot; a name steps aside where the other line is close behind its own."""
-    pairs = ((shown.today, shown.considered, "ink_2", 400, 2), (shown.considered, shown.today, "ink", 600, 20))
+    """The names of the marks, near the foot; a name steps aside where the other line is close behind its own.
+
+    On the right of its line the considered one stands higher, where today's name has room; on the left the curve comes down there.
+    """
+    pairs = ((shown.today, shown.considered, "ink_2", 400, FOOT_PX), (shown.considered, shown.today, "ink", 600, FOOT_PX + LINE_PX + 2))
     found = []
     for one, other, colour, weight, up in pairs:
         if one:
             is_close = other is not None and one.x_bytes < other.x_bytes <= CLOSE * one.x_bytes
             is_left = (is_close and one.x_bytes > CLOSE * LEAST_X) or one.x_bytes > MOST_X / CLOSE
             found.append({
-                "x": float(np.log10(one.x_bytes)), "yref": "paper", "y": 0, "yanchor": "bottom", "yshift": up, "showarrow": False,
-                "xanchor": "right" if is_left else "left", "xshift": -4 if is_left else 4, "text": one.words,
+                "x": float(np.log10(one.x_bytes)), "yref": "paper", "y": 0, "yanchor": "bottom", "yshift": FOOT_PX if is_left else up,
+                "showarrow": False, "xanchor": "right" if is_left else "left", "xshift": -4 if is_left else 4, "text": one.words,
                 "font": {"size": 12, "color": ink[colour], "weight": weight},
             })  # fmt: skip
     return found

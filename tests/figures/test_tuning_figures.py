@@ -113,6 +113,8 @@ def test_the_name_of_the_left_mark_stands_on_its_left():
     figure = tuning_curve.headers_figure(curve(measured(1000), considered=2048), "light")
     sides = {note.text: note.xanchor for note in figure.layout.annotations}
     assert (sides["considered, 2 KiB"], sides["today, 4 KiB"]) == ("right", "left")
+    rows = {note.text: note.yshift for note in figure.layout.annotations}
+    assert rows["considered, 2 KiB"] == rows["today, 4 KiB"]  # at the foot, below where the curve of small intervals comes down
 
 
 def test_nothing_else_is_considered():
