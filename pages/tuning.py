@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from kafkaviz.analyse.tuning_source import Source
+from kafkaviz.analyse.tuning.source import Source
 from kafkaviz.ui import choice, pick, state
 from kafkaviz.ui.frame import frame
 from kafkaviz.ui.pick import Place

@@ -13,7 +13,7 @@ from kafkaviz.commands.printing.options import setting
 if TYPE_CHECKING:
     from kafkaviz.analyse.cost_model import Costs
     from kafkaviz.analyse.tuning import At, Budgets, Recommendation
-    from kafkaviz.analyse.tuning_source import Case, Source
+    from kafkaviz.analyse.tuning.source import Case, Source
     from kafkaviz.analyse.what_if import WhatIf
 
 BUDGETS = {"p99": "p99_us", "cold-p99": "cold_p99_us", "cores": "cores", "index": "index_share"}
@@ -87,8 +87,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measures, prices, and prints the answer."""
-    from kafkaviz.analyse import calibration, cost_model, tuning, tuning_object
-    from kafkaviz.analyse.tuning_source import open_source
+    from kafkaviz.analyse import calibration, cost_model, tuning
+    from kafkaviz.analyse.tuning.as_object import as_object, what_if_object
+    from kafkaviz.analyse.tuning.source import open_source
 
     budgets = _budgets(args)
     source = open_source(args.source, args.kafka_version, dict(args.typed), watch=_show)
@@ -97,9 +98,9 @@ def run(args: argparse.Namespace) -> int:
     answers, whole = tuning.answers(source.cases, source.whole, budgets, costs)
     replayed = _what_if(source, dict(args.changed)) if args.changed else None
     if args.json:
-        found = tuning_object.as_object(source, answers, whole, budgets, costs)
+        found = as_object(source, answers, whole, budgets, costs)
         if replayed:
-            found["what_if"] = {name: tuning_object.what_if_object(one) for name, one in zip(("today", "changed"), replayed, strict=True)}
+            found["what_if"] = {name: what_if_object(one) for name, one in zip(("today", "changed"), replayed, strict=True)}
         output.say_json(found)
     else:
         output.say(_words(source, answers, whole, costs))
@@ -199,8 +200,9 @@ def _words(
     source: "Source", answers: "Mapping[str, Recommendation | None]", whole: "Recommendation | None", costs: "Costs"
 ) -> Iterator[str]:
     from kafkaviz import units
-    from kafkaviz.analyse import tuning, tuning_words
-    from kafkaviz.analyse.tuning_source import BROKER
+    from kafkaviz.analyse import tuning
+    from kafkaviz.analyse.tuning import words as tuning_words
+    from kafkaviz.analyse.tuning.source import BROKER
     from kafkaviz.log import archive
 
     case = source.whole
@@ -230,7 +232,8 @@ def _words(
 def _known(case: "Case", whole: "Recommendation", costs: "Costs") -> Iterator[str]:
     """What is sure, what is modelled, and what else the setting touches."""
     from kafkaviz import units
-    from kafkaviz.analyse import tuning, tuning_words
+    from kafkaviz.analyse import tuning
+    from kafkaviz.analyse.tuning import words as tuning_words
 
     yield from _wrapped("today", f"{tuning.SETTING} = {case.today.interval_bytes} ({case.today.interval_source})")
     if case.today.inferred:
@@ -255,7 +258,7 @@ def _known(case: "Case", whole: "Recommendation", costs: "Costs") -> Iterator[st
 def _table(case: "Case", whole: "Recommendation", costs: "Costs") -> Iterator[str]:
     """Today, what is considered, and round intervals around them."""
     from kafkaviz import units
-    from kafkaviz.analyse import tuning_words
+    from kafkaviz.analyse.tuning import words as tuning_words
 
     yield from ("", f"{'interval':>12}{'entries':>12}{'index':>12}{'of log':>9}{'headers':>10}{'p99':>7}{'max':>8}   p99 warm")
     for one, mark in _rows(case, whole, costs):
@@ -297,7 +300,7 @@ def _by_target(whole: "Recommendation") -> Iterator[str]:
 def _topics(source: "Source", answers: "Mapping[str, Recommendation | None]") -> Iterator[str]:
     """A line a topic, those to change first."""
     from kafkaviz import units
-    from kafkaviz.analyse import tuning_words
+    from kafkaviz.analyse.tuning import words as tuning_words
 
     yield from ("", "topics")
     ordered = sorted(source.cases, key=lambda case: (_keeps(answers.get(case.name)), case.name))

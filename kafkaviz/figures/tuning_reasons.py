@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from kafkaviz import units
 from kafkaviz.analyse.cost_model import Range
 from kafkaviz.analyse.tuning import Gain, Reason, Recommendation, spent
-from kafkaviz.analyse.tuning_words import amount, share, us
+from kafkaviz.analyse.tuning.words import amount, share, us
 from kafkaviz.figures.listed import and_more, both
 from kafkaviz.words import say
 

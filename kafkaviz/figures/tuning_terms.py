@@ -1,7 +1,7 @@
 """Microseconds, headers and changes as the figures of Tuning write them."""
 
 from kafkaviz.analyse.cost_model import Range
-from kafkaviz.analyse.tuning_words import us as micros
+from kafkaviz.analyse.tuning.words import us as micros
 from kafkaviz.units import MISSING
 from kafkaviz.words import counted, say
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kafkaviz.analyse import calibration, cost_model, health, overview, tail, tuning, tuning_source
+from kafkaviz.analyse import calibration, cost_model, health, overview, tail, tuning
 from kafkaviz.analyse.cost_model import Costs
 from kafkaviz.analyse.health import Health
 from kafkaviz.analyse.infer.version import Looks, looks_like
 from kafkaviz.analyse.overview import UNKNOWN, Overview
 from kafkaviz.analyse.tuning import At, Budgets, Recommendation
-from kafkaviz.analyse.tuning_source import Case, Source
+from kafkaviz.analyse.tuning.source import Case, Source, open_source
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import Broker, Problem
 from kafkaviz.log.segment import Segment
@@ -135,7 +135,7 @@ def _read(segment: Segment, row: np.void) -> tuple[np.ndarray, Content, str]:
 def _tuned(broker: Broker, version: str, typed: Mapping[str, str], watch: Watch) -> tuple[Tuned | None, str]:
     """(the tuning, ""), or (None, why there is none)."""
     try:
-        source = tuning_source.open_source(broker.source, version, typed, watch=lambda name, share: watch(f"tuning {name}"))
+        source = open_source(broker.source, version, typed, watch=lambda name, share: watch(f"tuning {name}"))
         costs = cost_model.costs(source.by_base_offset, None, measured=calibration.kept())
     except KafkavizError as fault:
         return None, str(fault)

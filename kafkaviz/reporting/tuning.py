@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 
 from kafkaviz import units
-from kafkaviz.analyse import tuning, tuning_words
+from kafkaviz.analyse import tuning
 from kafkaviz.analyse.tuning import SETTING, At, Recommendation
-from kafkaviz.analyse.tuning_source import BROKER, Case
+from kafkaviz.analyse.tuning import words as tuning_words
+from kafkaviz.analyse.tuning.source import BROKER, Case
 from kafkaviz.figures import before_after, limit_map, tornado, tuning_curve, tuning_verdict, unused_words
 from kafkaviz.figures.tuning_terms import between, micros
 from kafkaviz.reporting.html import Drawing, Html, Part, folded, join, mark, mono, note, table, tag

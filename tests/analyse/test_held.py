@@ -6,11 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kafkaviz.analyse import cold_reads, held, sweep, tuning, tuning_source, tuning_words
+from kafkaviz.analyse import cold_reads, held, sweep, tuning
 from kafkaviz.analyse.cost_model import READ_AHEAD_BYTES, costs
 from kafkaviz.analyse.sweep import sweep_times
 from kafkaviz.analyse.tuning import Budgets, Today, Verdict
+from kafkaviz.analyse.tuning import words as tuning_words
 from kafkaviz.analyse.tuning.gathering import Gathering
+from kafkaviz.analyse.tuning.source import open_source
 from kafkaviz.log.archive import opened
 from tests.analyse import made
 
@@ -123,7 +125,7 @@ def test_today_is_what_the_index_has():
 @pytest.mark.parametrize(("name", "topics"), [("kafka-3.9.0-follower", FOLLOWER), ("kafka-3.9.0-leader", LEADER)])
 def test_directories_of_real_brokers(shared, name, topics):
     """p99 of the replay and of the index on disk; whole appends are recognised by gaps too, and no interval is proposed for them."""
-    source = tuning_source.open_source(opened(shared / "data" / f"{name}.tar.gz"))
+    source = open_source(opened(shared / "data" / f"{name}.tar.gz"))
     for case in source.cases:
         if case.name in topics:
             one = tuning.recommend(case.measured, case.today, Budgets(), costs(False))

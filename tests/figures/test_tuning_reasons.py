@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from kafkaviz import words
-from kafkaviz.analyse import cost_model, tuning, tuning_words
+from kafkaviz.analyse import cost_model, tuning
 from kafkaviz.analyse.cost_model import Range
 from kafkaviz.analyse.tuning import Budgets, Gain, Reason
+from kafkaviz.analyse.tuning import words as tuning_words
 from kafkaviz.figures import tuning_reasons
 from tests.figures.test_tuning_figures import measured
 

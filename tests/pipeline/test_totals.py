@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 import pyarrow.parquet as pq
 import pytest
 
-from kafkaviz.analyse import overview, tuning_words
-from kafkaviz.analyse.tuning_source import open_source
+from kafkaviz.analyse import overview
+from kafkaviz.analyse.tuning import words as tuning_words
+from kafkaviz.analyse.tuning.source import open_source
 from kafkaviz.analyse.unused import unused
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.segment import Segment

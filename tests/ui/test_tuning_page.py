@@ -8,8 +8,9 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz import units
-from kafkaviz.analyse import tuning_source, what_if
+from kafkaviz.analyse import what_if
 from kafkaviz.analyse.tuning import Budgets
+from kafkaviz.analyse.tuning.source import open_source
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import open_broker
 from kafkaviz.ui import access, cache
@@ -178,14 +179,14 @@ def test_a_log_that_cannot_be_read_is_named(monkeypatch):
     def fails(*_, **__):
         raise KafkavizError("orders-0/00000000000000000000.log, byte 4: batch length is -1")
 
-    monkeypatch.setattr(tuning_source, "open_source", fails)
+    monkeypatch.setattr(readings, "open_source", fails)
     text = html(page(tp="payments-0"))
     assert "This cannot be tuned" in text and "byte 4: batch length is -1." in text
 
 
 def test_what_takes_long_is_read_in_the_background(monkeypatch):
     """How far it is, and a way to stop it; nothing is measured twice."""
-    go, calls, right = threading.Event(), [], tuning_source.open_source
+    go, calls, right = threading.Event(), [], open_source
 
     def slow(*given, watch=lambda name, share: None, **more):
         calls.append(given)
@@ -195,7 +196,7 @@ def test_what_takes_long_is_read_in_the_background(monkeypatch):
         return right(*given, **more)
 
     monkeypatch.setattr(readings, "PATIENCE_S", 0.05)
-    monkeypatch.setattr(tuning_source, "open_source", slow)
+    monkeypatch.setattr(readings, "open_source", slow)
     at = page(tp="payments-0")
     for _ in range(100):
         if "MiB of .log measured" in html(at.run()) and "B/s, about" in html(at):
@@ -225,7 +226,7 @@ def test_what_the_downloads_give():
     assert "Report" not in [one.proto.label for one in page(tune="Workload").get("download_button")]
     html_text = report(cache.listed(access.samples()[0]))
     assert html_text.startswith("<!doctype html>") and "index.interval.bytes" in html_text
-    source = tuning_source.open_source(open_broker(access.samples()[0]).partition("payments-0").path)
+    source = open_source(open_broker(access.samples()[0]).partition("payments-0").path)
     budgets, prices = Budgets(), answers.costs(source, "nvme")
     found = answers.tuned_object(source, answers.answer("payments", budgets, prices, False, source), budgets, prices)
     assert json.loads(found)["recommendation"]["verdict"] == "keep" and json.loads(found)["current"]["on_disk"]["offset_entries"] == 491
@@ -234,7 +235,7 @@ def test_what_the_downloads_give():
 @pytest.mark.parametrize("name", ["payments-0", "heartbeat-0"])
 def test_writers_count_what_a_sweep_counts(name):
     """Each batch by itself is the sweep's own row."""
-    source = tuning_source.open_source(open_broker(access.samples()[0]).partition(name).path)
+    source = open_source(open_broker(access.samples()[0]).partition(name).path)
     parts = source.whole.measured.parts
     row = parts.sweep()[parts.at(4096)]
     first, *others = writers(name, 4096, source.whole.measured.sizes)

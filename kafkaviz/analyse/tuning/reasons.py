@@ -16,7 +16,7 @@ MOSTLY_INDEXED = 0.8  # of the batches that can have an entry
 
 @dataclass(frozen=True)
 class Reason:
-    """Why, as values; tuning_words has the words."""
+    """Why, as values; words.py has the words."""
 
     code: str
     values: Mapping[str, object]

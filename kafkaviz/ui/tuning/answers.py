@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from kafkaviz.analyse import calibration, cost_model, tuning, tuning_object
+from kafkaviz.analyse import calibration, cost_model, tuning
 from kafkaviz.analyse.cost_model import Costs
 from kafkaviz.analyse.tuning import Assumption, At, Budgets, Recommendation
-from kafkaviz.analyse.tuning_source import Case, Source
+from kafkaviz.analyse.tuning.as_object import as_object
+from kafkaviz.analyse.tuning.source import Case, Source
 from kafkaviz.errors import KafkavizError
 from kafkaviz.ui.tuning.options import CALIBRATED
 
@@ -67,7 +68,7 @@ def answer(key: str, budgets: Budgets, prices: Costs, is_tiered: bool, _source: 
 
 def tuned_object(source: Source, known: Answer, budgets: Budgets, prices: Costs, is_tiered: bool = False) -> str:
     """The object that kafkaviz tune --json prints."""
-    found = tuning_object.as_object(with_tiered(source, is_tiered), known.each, known.whole, budgets, prices)
+    found = as_object(with_tiered(source, is_tiered), known.each, known.whole, budgets, prices)
     return json.dumps(found, indent=1, ensure_ascii=False)
 
 

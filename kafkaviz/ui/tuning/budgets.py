@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from kafkaviz.analyse.tuning import Budgets
-from kafkaviz.analyse.tuning_source import Source
+from kafkaviz.analyse.tuning.source import Source
 from kafkaviz.ui import choice, state
 from kafkaviz.ui.tuning import options
 from kafkaviz.ui.tuning.answers import storages

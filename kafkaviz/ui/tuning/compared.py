@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analyse import tuning, tuning_words
+from kafkaviz.analyse import tuning
 from kafkaviz.analyse.tuning import SETTING, At
+from kafkaviz.analyse.tuning import words as tuning_words
 from kafkaviz.figures import before_after
 from kafkaviz.figures.listed import sentences
 from kafkaviz.ui import parts

@@ -8,7 +8,7 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analyse import tuning, what_if
 from kafkaviz.analyse.cost_model import JVM_MAPS, MAX_MAP_COUNT
-from kafkaviz.analyse.tuning_source import Source
+from kafkaviz.analyse.tuning.source import Source
 from kafkaviz.analyse.what_if import WhatIf
 from kafkaviz.errors import KafkavizError
 from kafkaviz.figures import before_after, fault_words

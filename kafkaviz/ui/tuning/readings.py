@@ -7,8 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from kafkaviz.analyse import tuning_source
-from kafkaviz.analyse.tuning_source import Source
+from kafkaviz.analyse.tuning.source import Source, Watch, open_source
 from kafkaviz.errors import KafkavizError
 from kafkaviz.ui.tuning.scopes import Wanted
 
@@ -68,13 +67,13 @@ class Reading:
         return done, self.of.total_bytes, self._now, time.monotonic() - self.since
 
 
-def _opened(of: Wanted, watch: tuning_source.Watch) -> Source:
+def _opened(of: Wanted, watch: Watch) -> Source:
     if not of.is_text:
-        return tuning_source.open_source(of.given, of.version, watch=watch)
+        return open_source(of.given, of.version, watch=watch)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "workload.toml"
         path.write_text(of.given, encoding="utf-8")
-        return tuning_source.open_source(path, of.version)
+        return open_source(path, of.version)
 
 
 class Readings:

@@ -14,7 +14,7 @@ from kafkaviz.words import say
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be measured. given: as tuning_source.open_source takes it, or the text of a workload; sizes: bytes by .log."""
+    """What is to be measured. given: as tuning.source.open_source takes it, or the text of a workload; sizes: bytes by .log."""
 
     key: str
     given: str

@@ -7,7 +7,7 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analyse.cost_model import Costs
 from kafkaviz.analyse.tuning import At, Budgets
-from kafkaviz.analyse.tuning_source import Case, Source
+from kafkaviz.analyse.tuning.source import Case, Source
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.ui import state, workloads
 from kafkaviz.ui.pick import Place

@@ -7,7 +7,7 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.analyse import tuning
 from kafkaviz.analyse.tuning import Recommendation
-from kafkaviz.analyse.tuning_source import Case
+from kafkaviz.analyse.tuning.source import Case
 from kafkaviz.figures import fault_words
 from kafkaviz.figures.finding_words import ended
 from kafkaviz.figures.listed import clauses

@@ -6,8 +6,9 @@ import numpy as np
 import streamlit as st
 
 from kafkaviz import units
-from kafkaviz.analyse import cost_model, sweep, tuning, tuning_source
+from kafkaviz.analyse import cost_model, sweep, tuning
 from kafkaviz.analyse.anatomy import Anatomy
+from kafkaviz.analyse.tuning.source import open_source
 from kafkaviz.figures import tuning_curve as curve
 from kafkaviz.ui import anatomies, charts, parts, state
 from kafkaviz.ui.lessons.grammar import Block, NoValue
@@ -73,7 +74,7 @@ def _make_tuning(block: Block) -> Tuned:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _tuned(key: str, considered: int, spoken: str, _here: Place) -> Tuned:
-    source = tuning_source.open_source(_here.partition.path)
+    source = open_source(_here.partition.path)
     case, budgets, prices = source.whole, tuning.Budgets(), cost_model.costs(source.by_base_offset)
     every, today = tuning.every(case.measured, prices, budgets), case.today.interval_bytes
     if considered not in {one.interval_bytes for one in every}:

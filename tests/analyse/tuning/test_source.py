@@ -4,7 +4,9 @@ import shutil
 
 import pytest
 
-from kafkaviz.analyse import tuning, tuning_source, tuning_words
+from kafkaviz.analyse import tuning
+from kafkaviz.analyse.tuning import words as tuning_words
+from kafkaviz.analyse.tuning.source import open_source
 from kafkaviz.figures import limit_map
 from kafkaviz.units import group, size
 
@@ -12,7 +14,7 @@ from kafkaviz.units import group, size
 @pytest.fixture(scope="module")
 def broker(clean):
     """The sample's broker; it has no server.properties."""
-    return tuning_source.open_source(clean)
+    return open_source(clean)
 
 
 def test_the_settings_of_a_broker_are_those_of_no_topic(broker):
@@ -34,14 +36,14 @@ def test_a_brokers_own_file_is_before_its_topics(clean, tmp_path):
     """server.properties in the directory."""
     shutil.copytree(clean, tmp_path / "broker")
     (tmp_path / "broker" / "server.properties").write_text("log.segment.bytes=2097152\nlog.roll.hours=1\n")
-    config = tuning_source.open_source(tmp_path / "broker").whole.today.config
+    config = open_source(tmp_path / "broker").whole.today.config
     assert (config.segment_bytes, config.segment_ms, config.segment_index_bytes) == (2 << 20, 3_600_000, 10 << 20)
 
 
 @pytest.mark.parametrize("name", ["clean", "heartbeat", "sensors-seconds-0"])
 def test_an_index_that_is_safe_is_one_number(name, clean, broker):
     """On the command line, in the report and on the page; timestamps of 1970 and slow logs do not make it smaller."""
-    source = broker if name == "clean" else tuning_source.open_source(name if name == "heartbeat" else clean / name)
+    source = broker if name == "clean" else open_source(name if name == "heartbeat" else clean / name)
     case = source.whole
     config, interval = case.today.config, case.today.interval_bytes
     found = tuning.limits_at(case.measured, config, interval)

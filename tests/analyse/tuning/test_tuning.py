@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kafkaviz.analyse import cost_model, tuning, tuning_words
+from kafkaviz.analyse import cost_model, tuning
 from kafkaviz.analyse.cold_reads import ColdReads
 from kafkaviz.analyse.tuning import Budgets, Recommendation, Today, Verdict
+from kafkaviz.analyse.tuning import words as tuning_words
 from kafkaviz.analyse.tuning.gathering import Gathering, joined
 from kafkaviz.simulate.config import LogConfig
 from tests.analyse import made
@@ -304,19 +305,6 @@ def test_an_old_follower_is_told_of():
     assert reason.values["headers_mean"] == pytest.approx(1.5 * (1 << 20) / 1000, rel=0.05)
 
 
-@pytest.mark.parametrize(
-    ("topic", "line"),
-    [
-        ("orders", "--entity-type topics --entity-name orders --add-config index.interval.bytes=2048"),
-        (None, "--entity-type brokers --entity-default --add-config log.index.interval.bytes=2048"),
-    ],
-)
-def test_the_line_that_changes_it(topic, line):
-    """As kafka-configs.sh of 4.x takes it, for a topic or for all brokers."""
-    start = "kafka-configs.sh --bootstrap-server localhost:9092 --alter "
-    assert tuning_words.alter_line("index.interval.bytes", 2048, topic) == start + line
-
-
 def test_every_reason_has_words():
     """Each code that the rule can give."""
     given = set()
@@ -329,10 +317,3 @@ def test_every_reason_has_words():
             assert len(tuning_words.words(reason)) > 20
             given.add(reason.code)
     assert given <= set(tuning_words.CODES) and len(given) > 8
-
-
-def test_numbers_as_people_read_them():
-    """Units that change on the way, and a range of which both ends have one."""
-    assert [tuning_words.us(one) for one in (0.84, 42.3, 1400, 2.5e6)] == ["0.8 µs", "42 µs", "1.4 ms", "2.5 s"]
-    assert tuning_words.us_range(cost_model.Range(34, 42, 92)) == "42 µs (34 to 92 µs)"
-    assert tuning_words.us_range(cost_model.Range(598, 719, 1596)) == "719 µs (598 µs to 1.6 ms)"

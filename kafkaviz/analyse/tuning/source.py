@@ -15,8 +15,9 @@ from kafkaviz.analyse import paths
 from kafkaviz.analyse.cost_model import READ_AHEAD_BYTES
 from kafkaviz.analyse.infer.version import assumed_version
 from kafkaviz.analyse.restart import Log, stored
-from kafkaviz.analyse.tuning import SETTING, Measured, Today, as_run
+from kafkaviz.analyse.tuning import as_run
 from kafkaviz.analyse.tuning.gathering import Gathering, joined
+from kafkaviz.analyse.tuning.measured import SETTING, Measured, Today
 from kafkaviz.analyse.unused import Unused, unused
 from kafkaviz.config_def import Release
 from kafkaviz.errors import CannotOpen, KafkavizError

@@ -5,10 +5,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kafkaviz.analyse import tuning, tuning_words
 from kafkaviz.analyse.cost_model import Costs, Range
-from kafkaviz.analyse.tuning import BROKER_SETTING, SETTING, At, Budgets, Gain, Reason, Recommendation
-from kafkaviz.analyse.tuning_source import BROKER, Case, Source
+from kafkaviz.analyse.tuning.assumptions import Assumption, tornado
+from kafkaviz.analyse.tuning.consequences import footprint_at, limits_at, tiered
+from kafkaviz.analyse.tuning.gain import Gain
+from kafkaviz.analyse.tuning.measured import BROKER_SETTING, SETTING
+from kafkaviz.analyse.tuning.priced import At, Budgets, by_target
+from kafkaviz.analyse.tuning.reasons import Reason
+from kafkaviz.analyse.tuning.rule import Recommendation
+from kafkaviz.analyse.tuning.source import BROKER, Case, Source
+from kafkaviz.analyse.tuning.words import alter_line, reach_words, words
 from kafkaviz.analyse.what_if import WhatIf
 
 
@@ -33,7 +39,7 @@ def as_object(
         },
     }  # fmt: skip
     if whole:
-        found["tornado"] = [_assumption(one) for one in tuning.tornado(case.measured, case.today, budgets, costs)]
+        found["tornado"] = [_assumption(one) for one in tornado(case.measured, case.today, budgets, costs)]
         found |= _limits(case, whole)
     if source.kind == BROKER:
         found["topics"] = [_topic(one, answers.get(one.name)) for one in source.cases]
@@ -87,7 +93,7 @@ def _prices(one: At) -> dict:
     return {
         "mean_us": _range(one.mean_us), "p99_us": _range(one.p99_us), "cold_mean_us": _range(one.cold_mean_us),
         "cold_p99_us": _range(one.cold_p99_us), "cold_reads_mean": one.cold_reads_mean, "cold_reads_p99": one.cold_reads_p99,
-        "cold_index_reads": one.index_reads, "by_target": {name: _headers(row) for name, row in tuning.by_target(one).items()},
+        "cold_index_reads": one.index_reads, "by_target": {name: _headers(row) for name, row in by_target(one).items()},
         "index_share": one.index_share, "cores": _range(one.cores) if one.cores else None, "price_us": one.price_us,
     }  # fmt: skip
 
@@ -114,12 +120,12 @@ def _recommendation(source: Source, case: Case, one: Recommendation | None) -> d
         return {"verdict": "keep", "setting": setting, "value": value, "because": because, "reasons": [], "not_fixed": []}
     topic = None if is_broker else case.today.topic
     return {
-        "verdict": str(one.verdict), "setting": setting, "value": one.value, "because": [tuning_words.words(why) for why in one.because],
+        "verdict": str(one.verdict), "setting": setting, "value": one.value, "because": [words(why) for why in one.because],
         "reasons": [_reason(why) for why in one.because], "considered": one.considered, "meets_budgets": one.meets_budgets,
-        "gain": _gain(one.gain), "not_fixed": [tuning_words.words(why) for why in one.not_fixed],
+        "gain": _gain(one.gain), "not_fixed": [words(why) for why in one.not_fixed],
         "proposed": {**_row(one.proposed.row), **_prices(one.proposed)},
-        "command": tuning_words.alter_line(SETTING, one.value, topic) if one.verdict == "change" else None,
-        "reaches": tuning_words.reach_words(SETTING),
+        "command": alter_line(SETTING, one.value, topic) if one.verdict == "change" else None,
+        "reaches": reach_words(SETTING),
     }  # fmt: skip
 
 
@@ -137,14 +143,14 @@ def _gain(gain: Gain) -> dict:
 
 
 def _limits(case: Case, whole: Recommendation) -> dict:
-    one = tuning.limits_at(case.measured, case.today.config, whole.value)
+    one = limits_at(case.measured, case.today.config, whole.value)
     ends = zip(("segment_bytes", "segment_ms_bytes", "offset_full_bytes", "time_full_bytes"), one.ends_bytes.values(), strict=True)
     sizes = {"least_index_bytes": one.least_index_bytes, "safe_index_bytes": one.safe_index_bytes}
     told = {"binding": one.binding, **dict(ends), **sizes}
     files = dict(zip(("apparent_bytes", "allocated_bytes"), case.index_files or (None, None), strict=True))
-    footprint = tuning.footprint_at(case.measured, case.today, whole.value) | files
-    tiered = tuning.tiered(whole.today, whole.proposed, case.measured, case.today) if case.today.is_tiered else None
-    return {"limits": told, "footprint": footprint, "tiered": tiered}
+    footprint = footprint_at(case.measured, case.today, whole.value) | files
+    carried = tiered(whole.today, whole.proposed, case.measured, case.today) if case.today.is_tiered else None
+    return {"limits": told, "footprint": footprint, "tiered": carried}
 
 
 def _topic(case: Case, one: Recommendation | None) -> dict:
@@ -152,12 +158,12 @@ def _topic(case: Case, one: Recommendation | None) -> dict:
     if one is None:
         return told | {"verdict": "keep", "value": case.today.interval_bytes, "because": []}
     return told | {
-        "verdict": str(one.verdict), "value": one.value, "because": [tuning_words.words(why) for why in one.because],
+        "verdict": str(one.verdict), "value": one.value, "because": [words(why) for why in one.because],
         "headers_p99": one.today.row["headers_p99"], "p99_us": _range(one.today.p99_us), "index_share": one.today.index_share,
     }  # fmt: skip
 
 
-def _assumption(one: tuning.Assumption) -> dict:
+def _assumption(one: Assumption) -> dict:
     return {
         "name": one.name, "unit": one.unit, "low": one.low, "typical": one.typical, "high": one.high, "p99_us_low": one.p99_us_low,
         "p99_us_high": one.p99_us_high, "verdict_low": list(one.verdict_low), "verdict_high": list(one.verdict_high),

@@ -5,7 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from kafkaviz import units
 from kafkaviz.analyse.cost_model import Range
 from kafkaviz.analyse.limits import OFFSET_INDEX, SIZE, TIME, TIME_INDEX
-from kafkaviz.analyse.tuning import SETTING, At, Gain, Limits, Reason, Recommendation, Verdict, spent
+from kafkaviz.analyse.tuning.consequences import Limits
+from kafkaviz.analyse.tuning.gain import Gain
+from kafkaviz.analyse.tuning.measured import SETTING
+from kafkaviz.analyse.tuning.priced import At, spent
+from kafkaviz.analyse.tuning.reasons import Reason
+from kafkaviz.analyse.tuning.rule import Recommendation, Verdict
 from kafkaviz.analyse.unused import Unused, marks
 from kafkaviz.config_def import TOPIC_SETTINGS
 from kafkaviz.format.names import METADATA_TOPIC
@@ -242,7 +247,7 @@ def limit_words(one: Limits) -> str:
 
 
 def footprint_words(one: Mapping[str, int], index_files: tuple[int, int] | None) -> str:
-    """Files, maps and what is preallocated. one: tuning.footprint_at."""
+    """Files, maps and what is preallocated. one: consequences.footprint_at."""
     stale = f" and up to {one['stale_maps']} dead ones that rolls leave (KAFKA-19390)" if one["stale_maps"] else ""
     told = f"{one['files']} files; {one['maps']} maps if every segment is loaded{stale}, {one['maps_left']} are left of vm.max_map_count"
     active = f"active segments' indexes look {units.size(one['preallocated_bytes'])} long while a broker runs"

@@ -1,0 +1,26 @@
+"""The words of a tuning: the line that changes a setting, and times."""
+
+import pytest
+
+from kafkaviz.analyse import cost_model
+from kafkaviz.analyse.tuning import words
+
+
+@pytest.mark.parametrize(
+    ("topic", "line"),
+    [
+        ("orders", "--entity-type topics --entity-name orders --add-config index.interval.bytes=2048"),
+        (None, "--entity-type brokers --entity-default --add-config log.index.interval.bytes=2048"),
+    ],
+)
+def test_the_line_that_changes_it(topic, line):
+    """As kafka-configs.sh of 4.x takes it, for a topic or for all brokers."""
+    start = "kafka-configs.sh --bootstrap-server localhost:9092 --alter "
+    assert words.alter_line("index.interval.bytes", 2048, topic) == start + line
+
+
+def test_numbers_as_people_read_them():
+    """Units that change on the way, and a range of which both ends have one."""
+    assert [words.us(one) for one in (0.84, 42.3, 1400, 2.5e6)] == ["0.8 µs", "42 µs", "1.4 ms", "2.5 s"]
+    assert words.us_range(cost_model.Range(34, 42, 92)) == "42 µs (34 to 92 µs)"
+    assert words.us_range(cost_model.Range(598, 719, 1596)) == "719 µs (598 µs to 1.6 ms)"
