@@ -152,8 +152,8 @@ def _fails(restart: Restart, will: Outlook) -> Verdict:
 
 def _headline_of(step: Step) -> str:
     cause = "index-full-time" if step.cause == "index-full" and "time index" in (step.error or "") else step.cause
-    known = ("index-full", "index-full-time", "index-too-large", "directory-name", "directory-twice", "log-corrupt", "meta-properties",
-             "bootstrap", "quorum-state-bad", "snapshot-corrupt")  # fmt: skip
+    known = ("index-full", "index-full-time", "index-too-large", "directory-name", "directory-twice", "log-corrupt", "log-too-large",
+             "meta-properties", "bootstrap", "quorum-state-bad", "snapshot-corrupt")  # fmt: skip
     return say(f"health.fails_{cause if cause in known else 'other'}", where=step.partition or say("health.broker_directory"))
 
 

@@ -65,6 +65,7 @@ CAUSES = {
     "directory-twice": "two directories of one partition",
     "index-full": "a segment needs more entries than its indexes may hold",
     "index-too-large": "an index is larger than segment.index.bytes now allows",
+    "log-too-large": "a .log is larger than Kafka opens",
     "leader-epochs-bad": "leader-epoch-checkpoint cannot be read",
     "partition-metadata-bad": "partition.metadata cannot be read",
     "meta-properties": "meta.properties is missing, or says nothing that Kafka takes",

@@ -104,8 +104,21 @@ def test_the_recorded_loads_cover_what_a_load_can_do(clean, damaged):
     causes = {step.cause for line in RECORDED for step in loading(line, brokers[line["source"][0]]).run()}
     by_broker = {"metadata-log", "directory-deleted", "directory-stray", "directory-name", "directory-twice", "becomes-stray"}
     own_files = {"meta-properties", "bootstrap", "quorum-state-bad", "snapshot-corrupt"}
-    assert CAUSES.keys() - causes <= by_broker | own_files | {"exception"}
+    assert CAUSES.keys() - causes <= by_broker | own_files | {"exception", "log-too-large"}
     assert {"error" in line for line in RECORDED} == {True, False}
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_a_log_that_is_larger_than_kafka_opens_ends_the_start(clean):
+    """What FileRecords.open of 3.9.0 and 4.3.1 threw for a file of 2147483648 bytes; one byte less was opened."""
+    name = "00000000000000000000.log"
+    long = in_memory(name, b"").grown(2**31)
+    (step,) = Loading(StoredLog("t-0", (long,), IndexConfig()), clean, NEWEST).run()
+    words = f"The size of segment t-0/{name} (2147483648) is larger than the maximum allowed segment size of 2147483647"
+    assert (step.action, step.cause, step.file) == ("fail", "log-too-large", f"t-0/{name}") and step.way_out
+    assert step.error == f"org.apache.kafka.common.KafkaException: {words}"
+    steps = Loading(StoredLog("t-0", (in_memory(name, b"").grown(2**31 - 1),), IndexConfig()), clean, NEWEST).run()
+    assert "fail" not in {one.action for one in steps}
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ KAFKAS = (  # what Kafka throws, word for word
     "Attempt to append", "Detected offset overflow", "The last offset of appended", "Found record size", "Found directory", "Duplicate log",
     "No readable meta", "No value present", "No FeatureLevelRecord", "Error while reading", "unable to deserialize", "Cannot invoke",
     "Input string", "Split operation", "Invalid negative header key", "the last batch of the segment to be split is not whole",
-    "{} in transaction index {}/{},", "{} is too long, the most",
+    "{} in transaction index {}/{},", "{} is too long, the most", "The size of segment",
 )  # fmt: skip
 PARTS = {  # put together at run time alone: a sentence that each stands in
     "; {} more places like it follow in this file": "slot 3: offset 5 follows offset 7; 2 more places like it follow in this file",

@@ -30,6 +30,7 @@ from kafkaviz.units import file_stem
 
 OnRecovered = Callable[[str, int, Recovered], None]  # told of each recovered segment: directory, base offset
 KAFKA = "org.apache.kafka.common.KafkaException"
+MOST_LOG_BYTES = 2**31 - 1  # that FileRecords opens: a position is a Java int
 SMALL_BYTES = 16 << 20  # of a file that holds some lines
 ROUNDS = 1000  # of splitting; each splits off a segment, so only a wrong reading of the bytes would need more
 
@@ -132,6 +133,7 @@ class Loading:
     def _check(self, base: int) -> None:
         """Whether a segment's indexes may be used as they are (LogSegment.sanityCheck)."""
         get = partial(self._directory.get, base)
+        self._refuse_too_long(base, get("log"))
         if get("index") and not get("timeindex"):
             why = "it is missing; an empty one is made, and nothing is put into it"
             self._directory.put(base, "timeindex", b"", "timeindex-missing", why)
@@ -143,6 +145,13 @@ class Loading:
             self._directory.fail(base, "index-corrupt", Raised(KAFKA, words), name, way_outs.TXN_INDEX)
         if found:
             self._recover(base, found.cause, found.why, caught=False)
+
+    def _refuse_too_long(self, base: int, log: StoredFile) -> None:
+        """Ends the load at a .log that FileRecords does not open, whatever is in it."""
+        if log.size_bytes > MOST_LOG_BYTES:
+            path = f"{self._directory.name}/{log.name}"
+            words = f"The size of segment {path} ({log.size_bytes}) is larger than the maximum allowed segment size of {MOST_LOG_BYTES}"
+            self._directory.fail(base, "log-too-large", Raised(KAFKA, words), log.name, way_outs.LOG_TOO_LARGE)
 
     def _splitting(self, phase: Callable[[], None]) -> None:
         """A phase of the load, begun again whenever it comes upon a segment that must be split."""

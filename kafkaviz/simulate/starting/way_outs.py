@@ -38,6 +38,10 @@ BAD_OFFSET = (
     "copy the directory; a batch in the middle of this .log has a base offset that cannot be right, and no start gets past it: "
     "restore the segment from another replica, or move it and what follows away"
 )
+LOG_TOO_LARGE = (
+    "copy the directory; no start opens a .log of more than 2147483647 bytes, whatever is in it: restore the segment from another replica, "
+    "or move it and what follows away"
+)
 CORRUPT_LOG = (
     "copy the directory, take away .kafka_cleanshutdown if it is there, and start again: recovery cuts the .log at its last valid batch"
 )
