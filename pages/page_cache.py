@@ -32,11 +32,12 @@ def whole(place: Place) -> None:
 
 
 def sections(place: Place) -> None:
-    """From the growth to the exercise."""
+    """From the growth to the exercise; a container keeps the parts of a section apart, which the page does not."""
     wanted, offsets, clock = settings(place)
     growing(wanted, clock)
     st.space(32)
-    example()
+    with st.container():
+        example()
     st.space(32)
     left, right = st.columns(HALF, gap=20)
     with left, st.container(gap=None):
@@ -46,9 +47,11 @@ def sections(place: Place) -> None:
     st.space(32)
     who_is_protected(wanted)
     st.space(32)
-    what_if(wanted.key, offsets)
+    with st.container():
+        what_if(wanted.key, offsets)
     st.space(32)
-    ceiling()
+    with st.container():
+        ceiling()
 
 
 main()
