@@ -5,7 +5,7 @@ import streamlit as st
 from kafkaviz import units, versions
 from kafkaviz.errors import CorruptFile, KafkavizError
 from kafkaviz.figures import fault_words, stepper
-from kafkaviz.figures.stepper import Made
+from kafkaviz.figures.lookup_made import Made
 from kafkaviz.search.fetch import OffsetOutOfRange
 from kafkaviz.ui import choice, parts, pick, state
 from kafkaviz.ui.components import stepper as components

@@ -1,17 +1,13 @@
 """What leads a lookup from segment to segment, and what comes of it: one plain sentence each."""
 
-from typing import TYPE_CHECKING
-
 from kafkaviz import units
+from kafkaviz.figures.lookup_made import Made
 from kafkaviz.search.by_time import EARLIEST, LATEST
 from kafkaviz.units import group
 from kafkaviz.words import counted, say
 
-if TYPE_CHECKING:
-    from kafkaviz.figures.stepper import Made
 
-
-def segment(made: "Made") -> str:
+def segment(made: Made) -> str:
     """Which segment is chosen, and why."""
     found, target = made.found, made.target
     if found.error and not found.scans:
@@ -21,7 +17,7 @@ def segment(made: "Made") -> str:
     return _by_time(made) if made.by_time else _by_offset(made, target)
 
 
-def _by_name(made: "Made") -> str:
+def _by_name(made: Made) -> str:
     """Of the log's start, its end, or its largest timestamp."""
     found, bounds = made.found, made.found.bounds
     end, stable = group(bounds.end_offset), group(bounds.limit_offset)
@@ -40,14 +36,14 @@ def _by_name(made: "Made") -> str:
     return say(key, count=group(len(made.log.segments)), segment=name, then=_largest_then(made), **told)
 
 
-def _largest_then(made: "Made") -> str:
+def _largest_then(made: Made) -> str:
     """What a release makes of the offset that is remembered."""
     if made.found.scans:
         return say("lookup_chain.largest_scanned")
     return say("lookup_chain.largest_answered" if made.found.answer else "lookup_chain.largest_hidden")
 
 
-def _by_offset(made: "Made", target: int) -> str:
+def _by_offset(made: Made, target: int) -> str:
     limit = made.found.bounds.limit_offset
     if limit <= target < made.found.bounds.end_offset:
         return say("lookup_chain.beyond_stable", offset=group(target), stable=group(limit))
@@ -60,7 +56,7 @@ def _by_offset(made: "Made", target: int) -> str:
     return say("lookup_chain.offset_of", count=group(len(made.log.segments)), offset=group(target), segment=name)
 
 
-def _by_time(made: "Made") -> str:
+def _by_time(made: Made) -> str:
     chosen = next((one for one in made.found.choices if one.chosen), None)
     if chosen is None:
         latest = max(one.largest_timestamp_ms for one in made.log.segments)
@@ -71,13 +67,13 @@ def _by_time(made: "Made") -> str:
     return say("lookup_chain.time_of", count=group(len(made.log.segments)), segment=name, moment=reaches)
 
 
-def next_segment(made: "Made", place: int) -> str:
+def next_segment(made: Made, place: int) -> str:
     """Where nothing in the segment before answers."""
     before, after = (units.file_stem(one.segment) for one in made.found.scans[place - 1 : place + 1])
     return say("lookup_chain.next_segment", before=before, after=after, offset=group(made.target))
 
 
-def ending(made: "Made") -> str:
+def ending(made: Made) -> str:
     """What comes of it; "" where the first step said so already."""
     found = made.found
     if not found.scans:
@@ -91,7 +87,7 @@ def ending(made: "Made") -> str:
     return say(f"lookup_chain.record_{'largest' if made.special else 'time'}", offset=group(found.record.offset))
 
 
-def _consumed(made: "Made") -> str:
+def _consumed(made: Made) -> str:
     """What the consumer makes of the bytes it is sent."""
     batch, record, target = made.found.scan.batch, made.found.record, made.target
     position = group(batch.position)

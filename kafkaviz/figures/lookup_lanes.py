@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kafkaviz.figures.listed import both
+from kafkaviz.figures.lookup_made import Made
 from kafkaviz.figures.lookup_words import count
-from kafkaviz.figures.stepper import Made
 from kafkaviz.search import slots
 from kafkaviz.search.index import ENTRY_BYTES, TIME, IndexSearch
 from kafkaviz.search.served import Keys

@@ -8,8 +8,8 @@ import pytest
 
 from kafkaviz import words as said
 from kafkaviz.errors import CorruptFile
-from kafkaviz.figures import lookup_lanes, lookup_log, stepper
-from kafkaviz.figures.stepper import Made, Seen
+from kafkaviz.figures import lookup_lanes, lookup_log, lookup_steps, stepper
+from kafkaviz.figures.lookup_made import Made, Seen
 from kafkaviz.format import batch_records
 from kafkaviz.search.batches import LogRead
 from kafkaviz.search.consumer import CorruptRecord
@@ -76,7 +76,7 @@ def test_what_each_step_shows():
     shown = stepper.view(looked_up(practice.twenty(), 66, warm=32))
     steps = [step for step in shown.steps if step.phase == "offset"]
     assert [step.line[1] + 1 for step in steps] == [3, 5, 9, 10, 10, 10, 11]
-    values = dict(zip(stepper.value_names(), steps[4].values, strict=True))
+    values = dict(zip(lookup_steps.value_names(), steps[4].values, strict=True))
     assert {name: text for name, (text, _) in values.items()} == {
         "target": "66", "N": "20", "F": "15", "probes": "5", "lo": "8", "hi": "9", "mid": "10", "key": "79", "p": "–", "17 B reads": "0",
         "61 B reads": "0", "pages": "3",
@@ -118,10 +118,11 @@ def test_every_target_of_a_small_log_has_its_steps():
             one = looked_up(made, target, version=version)
             shown = stepper.view(one)
             assert sum(step.phase == "offset" for step in shown.steps) == len(one.found.searches[0].found.probes) + 1
-            assert shown.steps[-1].phase == "record" and shown.hit_offset == target in [record.offset for record in shown.records]
+            assert shown.steps[-1].phase == "record"
+            assert shown.records.hit_offset == target in [record.offset for record in shown.records.near]
         for target in range(practice.START_MS, practice.START_MS + 8264, 37):
             shown = stepper.view(looked_up(made, timestamp_ms=target, version=version))
-            assert f"offset {shown.hit_offset}" in shown.steps[-1].text
+            assert f"offset {shown.records.hit_offset}" in shown.steps[-1].text
 
 
 @pytest.mark.parametrize(
@@ -196,7 +197,7 @@ def test_records_that_cannot_be_read():
         raise CorruptFile("0.log", position, "no record")
 
     shown = stepper.view(replace(looked_up(practice.five(), 23), records=records))
-    assert shown.records == () and shown.steps[-1].titles[2] == "Not all records of this batch can be read: 0.log, byte 838: no record"
+    assert shown.records.near == () and shown.steps[-1].titles[2] == "Not all records of this batch can be read: 0.log, byte 838: no record"
     assert shown.steps[-1].text.endswith("Offset 23 is the first record in them.")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from kafkaviz.binary import varint
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.figures.stepper import Made
+from kafkaviz.figures.lookup_made import Made
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.search import exercise
 from kafkaviz.simulate.lessons import index_keys

@@ -7,7 +7,7 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.figures import lookup_lanes, probe_histogram, stepper
 from kafkaviz.figures import why_offset as why_figure
-from kafkaviz.figures.stepper import Made
+from kafkaviz.figures.lookup_made import Made
 from kafkaviz.search.lookup_object import as_object
 from kafkaviz.search.profile import SearchProfile
 from kafkaviz.ui import charts, choice, parts, state

@@ -9,7 +9,7 @@ from kafkaviz import units
 from kafkaviz.analyse import lookups
 from kafkaviz.analyse.infer.interval import IntervalBounds, interval_bounds
 from kafkaviz.figures.listed import named, sentences
-from kafkaviz.figures.stepper import Seen
+from kafkaviz.figures.lookup_made import Seen
 from kafkaviz.format import offset_index
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from kafkaviz.figures.stepper import Seen
+from kafkaviz.figures.lookup_made import Seen
 from kafkaviz.format import batch_records
 from kafkaviz.simulate.lessons import practice
 from kafkaviz.simulate.lessons.practice import Practice

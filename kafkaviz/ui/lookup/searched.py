@@ -5,7 +5,7 @@ import streamlit as st
 from kafkaviz.analyse import cost, why_offset
 from kafkaviz.analyse.cost import HEADERS, PROBES, Costs
 from kafkaviz.figures import why_offset as why_figure
-from kafkaviz.figures.stepper import Made
+from kafkaviz.figures.lookup_made import Made
 from kafkaviz.figures.why_offset import WhyView
 from kafkaviz.search import index, slots
 from kafkaviz.search.bounds import READ_UNCOMMITTED, Bounds, bounds_of

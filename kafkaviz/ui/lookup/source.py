@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kafkaviz.figures.stepper import Seen
+from kafkaviz.figures.lookup_made import Seen
 from kafkaviz.search.served import ServedLog
 from kafkaviz.ui.lookup.targets import TIMESTAMP
 
@@ -17,7 +17,7 @@ class Source:
     """Something to look things up in.
 
     key: changes when its content does. first, last: the offsets that can be asked for; first_ms, last_ms: the times, None without any.
-    offset, timestamp_ms: a target to begin with. batches, records: as of figures.stepper.Made. times: the batches of a segment as far
+    offset, timestamp_ms: a target to begin with. batches, records: as of figures.lookup_made.Made. times: the batches of a segment as far
     as they may be read for a picture of the whole partition, else None.
     """
 

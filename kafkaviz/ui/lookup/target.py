@@ -6,7 +6,7 @@ import streamlit as st
 
 from kafkaviz import units
 from kafkaviz.figures.listed import sentences
-from kafkaviz.figures.stepper import Made
+from kafkaviz.figures.lookup_made import Made
 from kafkaviz.search.by_time import NAMES
 from kafkaviz.search.fetch import OffsetOutOfRange
 from kafkaviz.ui import parts, state

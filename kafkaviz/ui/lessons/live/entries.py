@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from kafkaviz import versions
-from kafkaviz.figures.stepper import Made
+from kafkaviz.figures.lookup_made import Made
 from kafkaviz.ui import state
 from kafkaviz.ui.components.entries import entries
 from kafkaviz.ui.lessons.grammar import Block

@@ -2,7 +2,7 @@
 
 from kafkaviz.figures import lookup_lanes, stepper
 from kafkaviz.figures import why_offset as why_figure
-from kafkaviz.figures.stepper import Made
+from kafkaviz.figures.lookup_made import Made
 from kafkaviz.figures.why_offset import WhyView
 from kafkaviz.ui import parts, state
 from kafkaviz.ui.components import stepper as stepper_door
