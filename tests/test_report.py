@@ -18,6 +18,7 @@ from kafkaviz import report
 from kafkaviz.analyse import health
 from kafkaviz.binary.crc32c import crc32c
 from kafkaviz.figures import outlook_words
+from kafkaviz.figures.checkup import Bar, Strip
 from kafkaviz.format import record
 from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.format.record import Record
@@ -190,6 +191,21 @@ def test_checksums_as_sha256sum_takes_them(trapped):
     assert answer.returncode == 0, answer.stderr
     assert len(found) == 3 and answer.stdout.count("OK") == 3
     assert html.html(sums) in report.report(open_broker(trapped), MADE_MS, with_sha256=True) or sums.count("\n") == 2
+
+
+@pytest.mark.parametrize(("logs", "gap"), [(3, "2px"), (400, "0.5px")])
+def test_the_gaps_of_the_strip_leave_room_for_its_logs(logs, gap):
+    """400 gaps as wide as those of some logs would be wider than the page."""
+    bars = tuple(Bar(f"busy-{number}", 100, 1 / logs, 0, False, "kept whole") for number in range(logs))
+    assert f"gap:{gap}" in health_part._strip(Strip("What the start will do", bars, "", "")).replace(" ", "")
+
+
+def test_a_partition_without_its_broker_says_nothing_of_a_stop(clean, tmp_path):
+    """Neither clean nor unclean: one answer for both would contradict the other."""
+    shutil.copytree(clean / "orders-2", tmp_path / "orders-2")
+    words = Read(report.report(open_broker(tmp_path / "orders-2"), MADE_MS)).words
+    assert "How its broker was stopped is not known." in words and "not known: one partition was read" in words
+    assert "It was stopped cleanly" not in words and "not stopped cleanly" not in words
 
 
 def test_a_partition_by_itself(clean):

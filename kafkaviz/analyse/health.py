@@ -25,7 +25,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.format import checkpoint
 from kafkaviz.format.names import CLEANER_CHECKPOINT, METADATA_TOPIC
 from kafkaviz.log import file
-from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, Broker
+from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, Broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings, Sourced, open_settings
 from kafkaviz.simulate.starting.restart import is_metadata
@@ -186,7 +186,7 @@ def plan(
         broker,
         broker.partitions if partition is None else (broker.partition(partition),),
         is_whole,
-        not is_lone(broker) or _is_broker(broker),
+        broker.left != "unknown",
         assumed,
         newest_ms(broker) if now_ms is None else now_ms,
         settings or open_settings(broker, assumed.version),
@@ -251,11 +251,6 @@ def compacted_partitions(broker: Broker) -> frozenset[tuple[str, int]]:
 def is_lone(broker: Broker) -> bool:
     """Whether one partition directory was opened, not the broker directory around it."""
     return broker.is_lone and bool(broker.partitions)
-
-
-def _is_broker(broker: Broker) -> bool:
-    """Whether the directory around the partitions is a broker's."""
-    return (broker.path / META_PROPERTIES).exists() or bool(broker.clean)
 
 
 def _of_broker(planned: Plan) -> Iterator[Finding]:

@@ -144,7 +144,8 @@ def _start(health: "Health") -> Iterator[str]:
     if restart is None:
         yield "the next start cannot be foretold: a file that it reads may not be read"
         return
-    how = "stopped cleanly" if restart.clean else "not stopped cleanly"
+    left = {"clean": "stopped cleanly", "unclean": "not stopped cleanly", "unknown": "taken as after a clean stop"}
+    how = left[health.broker.left]
     if restart.starts:
         yield f"the next start ({how}) will succeed, and {outlook_words.sentence(health.outlook)}"
         return

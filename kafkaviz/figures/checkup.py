@@ -114,31 +114,32 @@ class View(NamedTuple):
 
 def view(
     findings: Sequence[Finding], restart: Restart | None, log_bytes: Mapping[tuple[str, int], int], read: Read, logs: int,
-    kept: Sequence[LogRetention] = (),
+    kept: Sequence[LogRetention] = (), is_left_known: bool = True,
 ) -> View:
     """All that the page shows. log_bytes: the size of each .log by its directory and base offset; read: for the dumps.
 
     restart: None where it cannot be foretold. logs: how many the broker has, those without a .log too. kept: by retention.
+    is_left_known: whether anything tells how the broker was stopped.
     """
     counts = {severity: sum(one.severity == severity for one in findings) for severity in SEVERITIES}
     rows = items(findings, read), checkup_tables.steps(restart), checkup_tables.kept(kept)
     if restart is None:
         return View(unknown(), None, counts, *rows)
-    return View(verdict(findings, restart, logs), strip(restart, log_bytes), counts, *rows)
+    return View(verdict(findings, restart, logs, is_left_known), strip(restart, log_bytes), counts, *rows)
 
 
 # ---- the verdict
 
 
-def verdict(findings: Sequence[Finding], restart: Restart, logs: int) -> Verdict:
-    """What the next start does, in a headline and some sentences; logs: how many the broker has."""
+def verdict(findings: Sequence[Finding], restart: Restart, logs: int, is_left_known: bool = True) -> Verdict:
+    """What the next start does, in a headline and some sentences; logs and is_left_known: as of view."""
     will = outlook.of(restart, logs)
     if not restart.starts:
         return _fails(restart, will)
     mended = {one.file for one in restart.steps if one.action in ("truncate", "rebuild", "delete") and one.cause != "timeindex-missing"}
     stays = sum(one.severity == ERROR and not one.code.startswith("recovery-") and one.file not in mended for one in findings)
     kind = "error" if stays else "warning" if will.cut_logs or will.deleted_files or not will.clean else "ok"
-    text = sentences([_why(will), *_cut_words(findings, restart), _stay_words(stays)])
+    text = sentences([_why(will) if is_left_known else say("health.taken_as_clean"), *_cut_words(findings, restart), _stay_words(stays)])
     return Verdict(kind, say("health.will_start", doings=outlook_words.sentence(will)), text)
 
 

@@ -57,6 +57,13 @@ class Broker:
         return self.path.name
 
     @property
+    def left(self) -> str:
+        """How it was left: "clean", "unclean", or "unknown" of one partition directory that has no broker's around it."""
+        if self.clean:
+            return "clean"
+        return "unknown" if self.is_lone and not (self.path / META_PROPERTIES).exists() else "unclean"
+
+    @property
     def node_id(self) -> str | None:
         """node.id of KRaft, broker.id before."""
         return self.properties.get("node.id") or self.properties.get("broker.id")

@@ -17,6 +17,7 @@ from kafkaviz.reporting.subject import Subject
 INDEXES = (".index", ".timeindex", ".txnindex", ".snapshot")  # what is in these tells nothing of a record's content
 IN_FULL = 3  # errors of one code; of what weighs less the first, the others by their place
 ROW_BYTES = checkup.ROW_BYTES
+GAPS_PX = 200  # that the gaps of the strip may take in all
 KINDS = {"steps": "lwlw", "retention": "wllw"}  # of the cells of both tables, as html.table has them
 
 
@@ -44,7 +45,7 @@ def view(subject: Subject) -> checkup.View:
             return file.read(broker.path / name, position, length)
         return b""
 
-    return checkup.view(found.findings, found.restart, logs, read, len(broker.partitions), found.retention)
+    return checkup.view(found.findings, found.restart, logs, read, len(broker.partitions), found.retention, broker.left != "unknown")
 
 
 def counts_words(shown: checkup.View) -> str:
@@ -71,9 +72,9 @@ def _strip(strip: Strip | None) -> Html:
             style=f"flex:{bar.share:.4f} 1 0", title=f"{bar.name}: {bar.words}")
         for bar in strip.bars
     )  # fmt: skip
-    words = f"{strip.title}. {strip.below or strip.aside}"
+    words, gaps = f"{strip.title}. {strip.below or strip.aside}", f"gap:{min(2, GAPS_PX / len(strip.bars)):.3g}px"
     foot = tag("p", tag("span", strip.below, class_="bad"), tag("span", strip.aside), class_="foot")
-    return tag("div", note(strip.title), tag("div", *bars, class_="bars", role="img", aria_label=words), foot, class_="strip")
+    return tag("div", note(strip.title), tag("div", *bars, class_="bars", style=gaps, role="img", aria_label=words), foot, class_="strip")
 
 
 # ---- findings

@@ -31,14 +31,20 @@ def part(subject: Subject) -> Part:
 
 def _chips(subject: Subject) -> Html:
     broker = subject.broker
-    left = ("ok", "stopped cleanly") if broker.clean else ("warning", "not stopped cleanly, or still running")
-    chip = tag("span", mark(left[0]), left[1], class_=f"chip {left[0]}")
+    chip = _left(broker.left)
     ids = {"Cluster": broker.cluster_id, "Directory id": broker.directory_id, "Node": broker.node_id}
     known = {name: mono(value) for name, value in ids.items() if value}
     why = f" ({subject.looks.because})" if subject.looks.because else ""
     simulated = {"Simulated": "by kafkaviz: no broker wrote it"} if broker.is_simulated else {}
     told = {**simulated, "How it was left": chip, "Written by": f"Kafka {subject.looks.text}{why}", **known}
     return facts(told)
+
+
+def _left(how: str) -> Html:
+    if how == "unknown":
+        return Html("not known: one partition was read, and no broker directory lies around it")
+    kind, words = ("ok", "stopped cleanly") if how == "clean" else ("warning", "not stopped cleanly, or still running")
+    return tag("span", mark(kind), words, class_=f"chip {kind}")
 
 
 def _metrics(subject: Subject) -> Html:

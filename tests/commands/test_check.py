@@ -69,6 +69,13 @@ def test_a_killed_broker_is_told_what_will_be_cut(killed, capsys, monkeypatch):
     assert sum(line.startswith("           also ") for line in lines) >= 1
 
 
+def test_a_partition_without_its_broker_is_taken_as_after_a_clean_stop(clean, capsys, tmp_path):
+    """It is said that this is taken so: nothing tells it."""
+    shutil.copytree(clean / "orders-2", tmp_path / "orders-2")
+    assert main(["check", str(tmp_path / "orders-2")]) == 0
+    assert capsys.readouterr().out.splitlines()[2] == "the next start (taken as after a clean stop) will succeed, and change nothing"
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -128,6 +128,13 @@ def test_an_index_cut_inside_an_entry(damaged):
     assert index.trailing_bytes == 5 and len(index.entries) == index.slots > 0
 
 
+def test_how_a_broker_was_left(clean, killed, tmp_path):
+    """Of a partition that was copied alone nothing tells it; in its broker directory the broker's marker does."""
+    shutil.copytree(clean / "orders-2", tmp_path / "orders-2")
+    opened = [open_broker(path) for path in (clean, clean / "orders-2", killed, killed / "append-time-0", tmp_path / "orders-2", tmp_path)]
+    assert [broker.left for broker in opened] == ["clean", "clean", "unclean", "unclean", "unknown", "unclean"]
+
+
 def test_one_partition_directory_alone(clean):
     """A topic-partition can be opened by itself; its broker's checkpoints are still read."""
     broker = open_broker(clean / "orders-0")

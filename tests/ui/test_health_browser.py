@@ -1,5 +1,7 @@
 """The findings in a real browser: choosing by click and by key, the address, the bytes; no error in the console."""
 
+import shutil
+
 import pytest
 
 from kafkaviz.analyse.health import check
@@ -44,6 +46,20 @@ def test_the_bytes_of_a_wrong_entry_are_marked(findings):
     findings.locator(".fi", has_text="bookings-0 858.index").click()
     assert findings.locator(".hx .bad").count() == 8
     assert findings.locator(".hx .b").count() == 128
+
+
+def test_a_start_that_reads_400_logs_is_drawn_within_the_page(page, server, clean, tmp_path):
+    """Gaps as wide as those of some logs would take more than there is."""
+    shutil.copy(clean / "meta.properties", tmp_path)
+    for number in range(400):
+        shutil.copytree(clean / "empty-room-0", tmp_path / f"busy-{number}")
+    page.goto(f"{server}/health?dir={tmp_path}")
+    bars = page.locator(".steps svg g rect")
+    bars.first.wait_for(timeout=90_000)
+    assert bars.count() == 400
+    ends = bars.evaluate_all("bars => bars.map(bar => bar.getBoundingClientRect().right)")
+    box = page.locator(".verdict").bounding_box()
+    assert box["x"] + box["width"] - 3 < max(ends) < box["x"] + box["width"] + 1
 
 
 def test_only_errors(findings):

@@ -51,8 +51,13 @@ def _chips(here: Listed, known: Overview) -> None:
     told, warning, unread = [], parts.icon("warning", True), len(known.problems)
     if broker.is_simulated:
         told.append(("info", parts.icon("science", True) + say("broker.simulated")))
-    told.append(("ok", parts.icon("check", True) + say("broker.stopped_cleanly")) if broker.clean
-                else ("warning", warning + say("broker.not_stopped_cleanly")))  # fmt: skip
+    told.append(
+        {
+            "clean": ("ok", parts.icon("check", True) + say("broker.stopped_cleanly")),
+            "unclean": ("warning", warning + say("broker.not_stopped_cleanly")),
+            "unknown": ("", say("broker.alone")),
+        }[broker.left]
+    )
     if unread:
         told.append(("warning", warning + counted("broker.not_read", unread, n=units.group(unread))))
     told.append(("", parts.escape(wrote.kafka(looks))))

@@ -52,9 +52,9 @@ function strip(m, root) {
   svg.append(S('defs', {}, S('pattern', { id: 'hTorn', width: 6, height: 6, patternUnits: 'userSpaceOnUse' },
     S('rect', { width: 6, height: 6, fill: V('torn-soft') }), S('path', { d: 'M0 0l6 6M6 0L0 6', stroke: V('torn'), 'stroke-width': .9, opacity: .7 }))));
   svg.append(S('text', { x: 0, y: 12, class: 'axt' }, s.title));
-  const tip = tooltip(root), room = width - BAR.gap * (s.bars.length - 1);
+  const gap = Math.min(BAR.gap, width / s.bars.length / 4), tip = tooltip(root), room = width - gap * (s.bars.length - 1);
   let x = 0;
-  for (const bar of s.bars) { const w = Math.max(1, room * bar.share); svg.append(tip(drawn(bar, x, w), () => [bar.name, bar.words])); x += w + BAR.gap; }
+  for (const bar of s.bars) { const w = room * bar.share; svg.append(tip(drawn(bar, x, w), () => [bar.name, bar.words])); x += w + gap; }
   if (s.below) svg.append(S('text', { x: 0, y: 60, class: 'bad' }, s.below));
   if (s.aside) svg.append(S('text', { x: width, y: 60, 'text-anchor': 'end', class: 'axt' }, s.aside));
   figure.append(svg);

@@ -31,7 +31,7 @@ def release() -> str:
 def head(here: Listed, health: "Health | None", asked: str) -> None:
     """The title, how the broker was left, by which release that is judged, and the findings to take along."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
-        parts.title(say("common.page_health"), say(f"health.{'stopped' if here.broker.clean else 'not_stopped'}_cleanly"), gap=0)
+        parts.title(say("common.page_health"), say(f"health.left_{here.broker.left}"), gap=0)
         _choose_release(health, asked)
         if health:
             _downloads(here, health, asked)
