@@ -1,5 +1,7 @@
 """Queries to a catalog on Spark: each question of the page Explore against plain Python, what is refused, and how a query ends."""
 
+import bisect
+import itertools
 import subprocess
 import sys
 import time
@@ -122,11 +124,12 @@ def worst_lookup(tables: dict) -> dict:
     keys, worst = by(tables["offset_entries"], "topic", "partition", "segment_base_offset"), {}
     for segment, rows in by(tables["batches"], "topic", "partition", "segment_base_offset").items():
         rows = sorted(rows, key=lambda row: row["position"])
+        at = {row["position"]: number for number, row in enumerate(rows)}
+        entries = sorted((entry["offset"], entry["position"]) for entry in keys.get(segment, []))
+        furthest = [0, *itertools.accumulate((position for _, position in entries), max)]
         for number, row in enumerate(rows):
-            below = [entry["position"] for entry in keys.get(segment, []) if entry["offset"] <= row["base_offset"]]
-            start = max(below, default=0)
-            first = next(place for place, one in enumerate(rows) if one["position"] == start)
-            found = number - first + 1, row["base_offset"], row["position"] + row["size_bytes"] - start
+            start = furthest[bisect.bisect_right(entries, row["base_offset"], key=lambda entry: entry[0])]
+            found = number - at[start] + 1, row["base_offset"], row["position"] + row["size_bytes"] - start
             worst[segment[:2]] = max(worst.get(segment[:2], found), found)
     return {key: {"offset": offset, "headers": headers, "bytes": size} for key, (headers, offset, size) in worst.items()}
 
@@ -281,7 +284,10 @@ def test_a_question_is_answered_as_plain_python_does(name, made, plain, spark):
 
 
 def test_the_worst_lookup_is_what_the_search_reads(made, plain, clean, spark):
-    """Header by header, as the release of these scans does it."""
+    """Header by header, as the release of these scans does it.
+
+    At every batch with an entry, the one before it and the last of a segment, for up to them the search reads most; and at every tenth.
+    """
     worst = ask(made, BY_NAME["worst-lookup"].sql)
     for row in worst[1:4]:  # the first is the metadata log, which is no topic of a consumer
         log = paths.open_log(clean / f"{row['topic']}-{row['partition']}", "4.0", True)
@@ -290,7 +296,12 @@ def test_the_worst_lookup_is_what_the_search_reads(made, plain, clean, spark):
             return len({read.position for read in lookup(log, profile("4.0", None), offset=offset).scan.reads})
 
         assert headers(row["offset"]) == row["headers"]
-        offsets = [one["base_offset"] for one in plain["batches"] if (one["topic"], one["partition"]) == (row["topic"], row["partition"])]
+        own = [one for one in plain["batches"] if (one["topic"], one["partition"]) == (row["topic"], row["partition"])]
+        last = {one["segment_base_offset"]: one["base_offset"] for one in own}
+        around = [pair for pair in itertools.pairwise(own) if pair[1]["entry_slot"] is not None]
+        furthest = {one["base_offset"] for pair in around for one in pair} | set(last.values())
+        assert row["offset"] in furthest
+        offsets = {*furthest, *(one["base_offset"] for one in own[::10])}
         assert max(map(headers, offsets)) == row["headers"]
 
 
