@@ -33,6 +33,7 @@ MOST_GROWN = 100_000  # times, all such functions of a query together: a value o
 GROWN = f"All such functions of a query may make a value {MOST_GROWN} times as large, not more"
 _AT = re.compile(r"\(line (\d+), pos(?:ition)? (\d+)\)|; line (\d+) pos (\d+)")
 _COLUMN = re.compile(r"`((?:[^`]|``)*)`")
+_PATH = re.compile(rf"{_COLUMN.pattern}(?:\.{_COLUMN.pattern})*")  # of a table's column: `b`.`crc`
 
 
 class Wrong(KafkavizError):
@@ -110,7 +111,7 @@ def _told(condition: str, given: dict[str, str], message: str) -> tuple[str, str
         at = given.get("error", "").strip("'")
         return ("The query ends too early" if at in ("end of input", "<EOF>") else f"Not understood from {at} on"), ""
     if condition.startswith("UNRESOLVED_COLUMN"):
-        near = ", ".join(_COLUMN.findall(given.get("proposal", "")))
+        near = ", ".join(_bare(one[0]) for one in _PATH.finditer(given.get("proposal", "")))
         return f"There is no column {_bare(given.get('objectName', ''))}", f"Columns like it: {near}" if near else ""
     if condition == "UNRESOLVED_ROUTINE":
         return f"There is no function {_bare(given.get('routineName', ''))}", "Spark SQL has those of its reference, Built-in Functions"
