@@ -94,7 +94,7 @@ def _budget(values: Mapping) -> str:
     if budgets.p99_us is not None:
         told += f"; {us(budgets.p99_us)} are allowed"
     if missed:
-        return f"at {at.interval_bytes} {' and '.join(BUDGET_NAMES[one] for one in missed)} is over the budget at the high end: {told}"
+        return f"at {at.interval_bytes} the high end of {' and '.join(BUDGET_NAMES[one] for one in missed)} is over the budget: {told}"
     met = "every budget is met" if spent(at, budgets) else "no budget is given"
     return f"at {at.interval_bytes} {met}: {told}"
 
@@ -129,9 +129,14 @@ def _unmeetable(values: Mapping) -> str:
     return f"no interval meets every budget: {values['to']} comes nearest, and with it {' and '.join(missed)}"
 
 
+def _cores(value: float) -> str:
+    """0.50; of less than a hundredth the first digit that is none: 0.0001."""
+    return f"{value:.2f}" if value >= 0.01 or value <= 0 else f"{value:.1g}" if value >= 0.0001 else "< 0.0001"
+
+
 def amount(name: str, value: float) -> str:
     """What a budget allows, in its unit. name: "p99", "cold-p99", "cores" or "index"."""
-    return f"{value:.2f}" if name == "cores" else share(value) if name == "index" else us(value)
+    return _cores(value) if name == "cores" else share(value) if name == "index" else us(value)
 
 
 def _smaller(values: Mapping) -> str:

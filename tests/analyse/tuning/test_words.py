@@ -19,6 +19,12 @@ def test_the_line_that_changes_it(topic, line):
     assert words.alter_line("index.interval.bytes", 2048, topic) == start + line
 
 
+def test_a_budget_is_never_told_as_nothing():
+    """Of cores, as small as it was given: 0.00 would be no budget."""
+    told = [words.amount("cores", one) for one in (2, 0.5, 0.012, 0.004, 0.0001, 0.00001)]
+    assert told == ["2.00", "0.50", "0.01", "0.004", "0.0001", "< 0.0001"]
+
+
 def test_numbers_as_people_read_them():
     """Units that change on the way, and a range of which both ends have one."""
     assert [words.us(one) for one in (0.84, 42.3, 1400, 2.5e6)] == ["0.8 µs", "42 µs", "1.4 ms", "2.5 s"]
