@@ -8,6 +8,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from kafkaviz.format.names import counting
+
 ERROR, WARNING, INFO = SEVERITIES = ("error", "warning", "info")  # the worst first
 FAMILIES = ("log", "offset-index", "time-index", "other-files", "state", "time", "settings")  # the rooms of checks/
 Version = tuple[int, ...]  # a release: (4, 3, 1), or (4, 3) for the first of them
@@ -308,7 +310,8 @@ def as_info(findings: Iterable[Finding]) -> list[Finding]:
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """The worst first; then by place."""
     def place(one: Finding) -> tuple:
-        return SEVERITIES.index(one.severity), one.partition or "", one.file or "", -1 if one.position is None else one.position, one.code
+        position = -1 if one.position is None else one.position
+        return SEVERITIES.index(one.severity), counting(one.partition or ""), one.file or "", position, one.code
     return tuple(sorted(findings, key=place))
 
 

@@ -15,6 +15,7 @@ from itertools import accumulate
 from kafkaviz.analyse.checks.summary import Summary
 from kafkaviz.analyse.recovered import recovered
 from kafkaviz.config_def import DAY_MS, Release
+from kafkaviz.format.names import counting
 
 NO_LIMIT, MOST_MS = -1, 2**63 - 1
 DUE = ("log-start", "size", "time")  # what the next pass deletes, by the rule that does
@@ -202,5 +203,5 @@ def worst_first(logs: Iterable[LogRetention]) -> list[tuple[LogRetention, Kept]]
         odd = one.state in ("unknown", "high-watermark") or (one.aged.counted_by in ("entry", "mtime") and one.gone_ms is not None)
         rank = 0 if one.is_due else 1 if waits else 2 if odd else 3
         ends = 1 if one.gone_ms is None else 0
-        return rank, ends, one.gone_ms or 0, STATES.index(one.state), log.partition, one.aged.base_offset
+        return rank, ends, one.gone_ms or 0, STATES.index(one.state), counting(log.partition), one.aged.base_offset
     return sorted(((log, one) for log in logs for one in log.segments), key=place)

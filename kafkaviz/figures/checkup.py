@@ -193,7 +193,7 @@ def strip(restart: Restart, log_bytes: Mapping[tuple[str, int], int]) -> Strip |
         return None
     total = sum(sizes.values())
     bars = [_bar(name, size, max(size, total * LEAST_SHARE), restart) for name, size in sizes.items()]
-    bars.sort(key=lambda bar: (not bar.fails, not bar.cut_bytes, -bar.size_bytes, bar.name))
+    bars.sort(key=lambda bar: (not bar.fails, not bar.cut_bytes, -bar.size_bytes, names.counting(bar.name)))
     whole = sum(bar.share for bar in bars)
     bars = tuple(bar._replace(share=bar.share / whole if whole else 1 / len(bars)) for bar in bars)
     title = counted("health.strip", len(bars), n=units.group(len(bars)), size=units.size(total))

@@ -15,6 +15,7 @@ from kafkaviz.analyse.retention import Kept, LogRetention
 from kafkaviz.figures import retention_words
 from kafkaviz.figures.finding_words import capital, told, why
 from kafkaviz.figures.listed import listed
+from kafkaviz.format.names import counting
 from kafkaviz.simulate.starting.restart import Restart, Step
 from kafkaviz.simulate.steps import CAUSES
 from kafkaviz.words import counted, say
@@ -85,7 +86,7 @@ def _rows(same: Sequence[Step]) -> list[Row]:
     what = units.size(size_bytes) if same[0].action in ("truncate", "delete") and size_bytes else ""
     where = say("health.files_in", n=units.group(len(same)), where=within)
     cells = (say(f"health.does_{same[0].action}"), where, what, capital(told(CAUSES[same[0].cause])))
-    names = listed(sorted({one.partition or "" for one in same})[:20])
+    names = listed(sorted({one.partition or "" for one in same}, key=counting)[:20])
     return [Row(_kind(same[0]), cells, ("", names, f"{units.group(size_bytes)} B" if what else "", ""), {}, False)]
 
 

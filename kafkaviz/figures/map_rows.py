@@ -4,12 +4,13 @@ import math
 from collections.abc import Sequence
 
 from kafkaviz.analyse.overview import Row
+from kafkaviz.format.names import counting
 
 AT_ONCE = 60  # the page turns them
 ORDERS = {
-    "By size": lambda row: (-row.sums.log_bytes, row.directory),
-    "By density": lambda row: (row.sums.bytes_an_entry or math.inf, row.directory),
-    "By name": lambda row: row.directory,
+    "By size": lambda row: (-row.sums.log_bytes, counting(row.directory)),
+    "By density": lambda row: (row.sums.bytes_an_entry or math.inf, counting(row.directory)),
+    "By name": lambda row: counting(row.directory),
 }
 LARGEST, DENSEST, NAMED = ORDERS  # as they stand in the address; a page says them by SAYS
 SAYS = {LARGEST: "broker.by_size", DENSEST: "broker.by_density", NAMED: "broker.by_name"}

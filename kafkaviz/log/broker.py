@@ -43,7 +43,7 @@ class Broker:
 
     path: Path
     source: Path  # what the person gave: the directory, or the archive it came from
-    partitions: tuple[Partition, ...]  # by name
+    partitions: tuple[Partition, ...]  # by topic, then counted
     properties: Mapping[str, str] = field(default_factory=dict)
     clean: bool = False  # it was stopped cleanly and not started since: the marker is there
     clean_body: dict | None = None  # what 3.7 and later write into the marker (KIP-966); older ones leave it empty
@@ -138,7 +138,7 @@ def _partition_directories(root: Path) -> tuple[dict[str, names.PartitionName], 
     """Every directory with a partition's name; the names decide, as in LogManager.loadLogs."""
     found, problems = {}, []
     with file.failing_kindly(root), os.scandir(root) as entries:
-        for entry in sorted(entries, key=lambda one: one.name):
+        for entry in sorted(entries, key=lambda one: names.counting(one.name)):
             parsed = names.parse_directory(entry.name)
             if parsed and entry.is_dir():
                 found[entry.name] = parsed

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkaviz.format.names import PartitionName, SegmentName, parse_directory, parse_file
+from kafkaviz.format.names import PartitionName, SegmentName, counting, parse_directory, parse_file
 from kafkaviz.units import file_stem
 
 UUID = "d9e2420e43c24fe7bcf8a819bf93d888"
@@ -107,3 +107,11 @@ def test_no_name_breaks_the_parsers(name):
     """Any text gives a name or None."""
     assert parse_file(name) is None or parse_file(name).base_offset >= 0
     assert parse_directory(name) is None or parse_directory(name).topic
+
+
+def test_partitions_are_counted():
+    """As a person does; by letters orders-10 would come before orders-2."""
+    deleted = "orders-1.d9e2420e43c24fe7bcf8a819bf93d888-delete"
+    found = ["orders-10", "orders-2", deleted, "__cluster_metadata-0", "orders-1", "lost+found", "a-b-0", "a-0"]
+    counted = ["__cluster_metadata-0", "a-0", "a-b-0", "lost+found", "orders-1", deleted, "orders-2", "orders-10"]
+    assert sorted(found, key=counting) == counted

@@ -128,6 +128,13 @@ def test_an_index_cut_inside_an_entry(damaged):
     assert index.trailing_bytes == 5 and len(index.entries) == index.slots > 0
 
 
+def test_partitions_stand_as_a_reader_counts_them(clean, tmp_path):
+    """orders-2 before orders-10."""
+    for name in ("orders-10", "orders-2", "orders-0"):
+        shutil.copytree(clean / "empty-room-1", tmp_path / name)
+    assert [partition.directory for partition in open_broker(tmp_path).partitions] == ["orders-0", "orders-2", "orders-10"]
+
+
 def test_how_a_broker_was_left(clean, killed, tmp_path):
     """Of a partition that was copied alone nothing tells it; in its broker directory the broker's marker does."""
     shutil.copytree(clean / "orders-2", tmp_path / "orders-2")

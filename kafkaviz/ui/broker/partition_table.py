@@ -10,6 +10,7 @@ from pandas.io.formats.style import Styler
 from kafkaviz import units
 from kafkaviz.analyse.overview import Row
 from kafkaviz.figures.listed import listed
+from kafkaviz.format.names import counting
 from kafkaviz.words import say
 
 READS = {  # how a value of a column reads; the value itself is what the column is sorted by
@@ -51,7 +52,7 @@ def heading(column: str) -> str:
 
 def ordered(rows: Sequence[Row]) -> list[Row]:
     """The rows, largest log first."""
-    return sorted(rows, key=lambda row: (-row.sums.log_bytes, row.directory))
+    return sorted(rows, key=lambda row: (-row.sums.log_bytes, counting(row.directory)))
 
 
 def frame(rows: Sequence[Row]) -> pd.DataFrame:
@@ -113,7 +114,7 @@ def csv(rows: Sequence[Row]) -> bytes:
     text = io.StringIO()
     writer = csv_format.DictWriter(text, EXACT)
     writer.writeheader()
-    writer.writerows(_exact(row) for row in sorted(rows, key=lambda row: row.directory))
+    writer.writerows(_exact(row) for row in sorted(rows, key=lambda row: counting(row.directory)))
     return text.getvalue().encode()
 
 

@@ -15,6 +15,7 @@ from kafkaviz import units, versions
 from kafkaviz.analyse.finding import Finding
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures import fault_words
+from kafkaviz.format.names import counting
 from kafkaviz.log import file
 from kafkaviz.log.partition import Partition
 from kafkaviz.ui import parts, state
@@ -103,7 +104,7 @@ def offered(here: Listed, found: Sequence[Finding]) -> list[str]:
     """The topic-partitions with a .log, those first whose index files have a finding."""
     live = [one.directory for one in here.broker.partitions if one.live]
     damaged = {one.partition for one in found if one.severity != "info" and one.file and one.file.endswith(SUFFIXES)}
-    return sorted(live, key=lambda one: (one not in damaged, one))
+    return sorted(live, key=lambda one: (one not in damaged, counting(one)))
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
