@@ -20,7 +20,7 @@ run: $(INSTALLED) ## open the app on the sample broker; BROKER=path opens anothe
 	@$(PYTHON_OF_VENV) -m kafkaviz app $(if $(BROKER),"$(BROKER)") $(if $(PORT),--port "$(PORT)") $(if $(LESSONS),--lessons "$(LESSONS)")
 
 test: $(INSTALLED_DEV) ## run the tests in WORKERS=2 processes; SLOW=1 runs the slow ones too, MATRIX=1 all
-	@$(PYTHON_OF_VENV) -m pytest -q -n $(or $(WORKERS),2) --dist loadfile $(if $(MATRIX),-m "",$(if $(SLOW),-m "not matrix"))
+	@$(PYTHON_OF_VENV) -m pytest -q -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder $(if $(MATRIX),-m "",$(if $(SLOW),-m "not matrix"))
 
 journeys: $(INSTALLED_DEV) ## walk through the five journeys in Chromium, and put a picture of each step into docs/journeys
 	@JOURNEYS=docs/journeys $(PYTHON_OF_VENV) -m pytest -q tests/journeys/test_journeys.py

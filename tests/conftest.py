@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,22 @@ settings.load_profile("any machine")
 
 DATA = Path(__file__).parent / "data"
 SAMPLES = Path(__file__).parents[1] / "sample_data"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of several processes each takes the next file: those that take long come first, with a browser and without by turns.
+
+    Else one process would be alone with them at the end, or all would have a browser at once.
+    """
+    if not hasattr(config, "workerinput"):
+        return
+    places: dict[Path, int] = {}
+    for kind in ("browser", "slow"):
+        long = Counter(item.path for item in items if item.get_closest_marker(kind) and item.path not in places)
+        places |= {path: place for place, (path, _) in enumerate(long.most_common())}
+    tests = Counter(item.path for item in items)
+    items.sort(key=lambda item: (places.get(item.path, len(tests)), -tests[item.path], item.path))
 
 
 @pytest.fixture(scope="session")
