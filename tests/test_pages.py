@@ -150,10 +150,11 @@ def test_many_topic_partitions_have_pages(tmp_path):
     ("name", "words", "actions"),
     [
         ("nowhere", "is not there", ["Try again", "Use a sample"]),
-        ("void", "No topic-partition found in", ["Try again", "Use a sample"]),
+        ("void", "Give a directory of log.dirs, or an archive of one.", ["Try again", "Use a sample"]),
+        ("00000000000000000042.index", "Is a file. Give the directory that it lies in.", ["Try again", "Use a sample"]),
         ("above", "looks like a broker directory", ["Open", "Try again"]),
         ("broken.tar.gz", "could not be unpacked", ["Try again", "Use a sample"]),
-        ("text.txt", "No topic-partition found in", ["Try again", "Use a sample"]),
+        ("text.txt", "Is a file. Give a broker directory, a .tar, .tar.gz or a .zip.", ["Try again", "Use a sample"]),
         ("bare", "holds no topic-partition", ["Try again", "Use a sample"]),
     ],
 )
@@ -164,6 +165,7 @@ def test_what_cannot_be_opened_is_answered(tmp_path, name, words, actions):
     (tmp_path / "above" / "kafka" / "meta.properties").write_text("version=1\n")
     (tmp_path / "broken.tar.gz").write_bytes(b"no archive")
     (tmp_path / "text.txt").write_text("hello")
+    (tmp_path / "00000000000000000042.index").write_bytes(bytes(8))
     (tmp_path / "bare").mkdir()
     (tmp_path / "bare" / "meta.properties").write_text("version=1\n")
     at = page(tmp_path / name)

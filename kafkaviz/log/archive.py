@@ -25,6 +25,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from kafkaviz.errors import CannotOpen
+from kafkaviz.format.names import parse_file
 from kafkaviz.log import file
 
 SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".zip")  # what is offered to open, too
@@ -83,7 +84,8 @@ def opened(path: Path) -> Path:
     if stat.S_ISDIR(mode):
         return path
     if not is_archive(path):
-        raise CannotOpen(path, "is a file", "give a broker directory, a .tar, .tar.gz or a .zip", kind="not-kafka")
+        hint = "give the directory that it lies in" if parse_file(path.name) else "give a broker directory, a .tar, .tar.gz or a .zip"
+        raise CannotOpen(path, "is a file", hint, kind="not-kafka")
     home = unpacked(path)
     if not home.exists():
         _unpack_aside(path, home)

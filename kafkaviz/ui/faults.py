@@ -12,7 +12,7 @@ from kafkaviz import units
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures import fault_words
 from kafkaviz.figures.finding_words import sentence
-from kafkaviz.figures.listed import either, named
+from kafkaviz.figures.listed import either, named, sentences
 from kafkaviz.log import archive
 from kafkaviz.log.broker import Problem
 from kafkaviz.ui import access, cache, parts, state
@@ -42,7 +42,9 @@ def _not_kafka(fault: CannotOpen) -> None:
     found = [str(path) for path in fault.nearby[:NEARBY]]
     shown = [str(archive.given(path)) for path in fault.nearby[:NEARBY]]
     why = sentence(fault_words.what(fault.what))
-    if found:
+    if not found:
+        why = sentences((why, sentence(fault_words.what(fault.next_step))))
+    else:
         why = counted("faults.nearby", len(found), why=why, paths=named(shown))
     with parts.state("not_kafka", "info", say("faults.not_kafka", path=archive.given(fault.path)), why, level=1):
         for place, path in enumerate(found):
