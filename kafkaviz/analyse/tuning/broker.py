@@ -40,7 +40,7 @@ def answers(
 ) -> tuple[dict[str, Recommendation | None], Recommendation | None]:
     """(each case's answer by its name, the answer for all of them)."""
     each = {case.name: recommend(case.measured, case.today, budgets, costs) for case in cases}
-    if len(cases) == 1:
+    if len(cases) == 1 and cases[0].today.interval_bytes == whole.today.interval_bytes:  # else the topic has one of its own
         return each, each[cases[0].name]
     found = recommend(whole.measured, whole.today, budgets, costs)
     return each, found and recommend_broker({name: one for name, one in each.items() if one}, found)

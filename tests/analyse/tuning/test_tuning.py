@@ -1,6 +1,7 @@
 """The recommendation: budgets, plateaus, what is within its error, and what is kept."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -284,6 +285,18 @@ def test_an_index_of_whole_appends_is_kept():
     """What an interval would bring is not known there: a newer release mends it, and no interval does."""
     one = tuning.recommend(measured(97, 20_000, 1, 2), today(is_coarse=True), Budgets(), OLD)
     assert (one.verdict, one.value, codes(one)[-1]) == (Verdict.KEEP, 4096, "coarse")
+
+
+def test_a_broker_of_one_topic_that_has_its_own_interval_keeps_its_default():
+    """What the broker has is not what the topic has: no change of the broker's begins at the topic's."""
+    def tuned(interval):
+        return SimpleNamespace(name="a", today=today(interval), measured=measured(97, 20_000, 1, 2))
+
+    each, found = tuning.answers([tuned(64)], tuned(4096), Budgets(), NEW)
+    assert (each["a"].verdict, each["a"].today.interval_bytes) == (Verdict.CHANGE, 64)
+    assert (found.verdict, found.value, found.today.interval_bytes) == (Verdict.KEEP, 4096, 4096)
+    each, found = tuning.answers([tuned(64)], tuned(64), Budgets(), NEW)
+    assert found is each["a"]
 
 
 def test_a_broker_of_topics_that_differ_keeps_its_default():
