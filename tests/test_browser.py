@@ -4,13 +4,16 @@ import itertools
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
 
 from docs.browsing import CHROMIUM, chromium, serving, watch
 from kafkaviz.log.broker import open_broker
+from kafkaviz.ui.cache import catalog_path
 from kafkaviz.words import text_in
+from tests.pipeline.conftest import ingest_in_process
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install -r requirements-dev.txt")
 
@@ -28,6 +31,23 @@ def server(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
     """The address of an app of its own, opened on the sample broker."""
     with serving(tmp_path_factory.mktemp("browser-cache"), str(clean)) as address:
         yield address
+
+
+@pytest.fixture(scope="module")
+def server_that_has_read(clean: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The same with the catalog of that broker, as after an earlier visit: no page of it need wait for Spark."""
+    cache = tmp_path_factory.mktemp("browser-cache")
+    shutil.copytree(catalogs_of(clean, tmp_path_factory.getbasetemp()), cache / "catalogs")
+    with serving(cache, str(clean)) as address:
+        yield address
+
+
+@lru_cache(maxsize=1)
+def catalogs_of(directory: Path, folder: Path) -> Path:
+    """A folder of this test process, with the directory's catalog under the name that the app looks for."""
+    name = catalog_path(open_broker(directory)).name
+    ingest_in_process(directory, catalog=folder / "catalogs-of-browsers" / name)
+    return folder / "catalogs-of-browsers"
 
 
 @pytest.fixture(scope="module")

@@ -39,10 +39,22 @@ def on_spark(spark) -> Callable[..., job.Ingest]:
 @pytest.fixture
 def in_process(monkeypatch) -> Callable[..., job.Ingest]:
     """An ingest whose tasks run right here, pickled as they would be for a worker: everything but Spark, in milliseconds."""
-    session = SimpleNamespace(sparkContext=SimpleNamespace(defaultParallelism=2))
-    monkeypatch.setattr("kafkaviz.pipeline.session.session", lambda master: session)
-    monkeypatch.setattr(job, "run_tasks", _run_here)
+    without_spark(monkeypatch)
     return _ingest
+
+
+def ingest_in_process(*directories: Path, catalog: Path) -> None:
+    """The same with findings, for fixtures that outlive a test."""
+    with pytest.MonkeyPatch.context() as patched:
+        without_spark(patched)
+        _ingest(*directories, catalog=catalog, findings=True)
+
+
+def without_spark(patched: pytest.MonkeyPatch) -> None:
+    """Every ingest of this process runs its tasks here."""
+    session = SimpleNamespace(sparkContext=SimpleNamespace(defaultParallelism=2))
+    patched.setattr("kafkaviz.pipeline.session.session", lambda master: session)
+    patched.setattr(job, "run_tasks", _run_here)
 
 
 def _ingest(*directories: Path, catalog: Path, master: str = TESTED, full: bool = False, findings: bool = False) -> job.Ingest:

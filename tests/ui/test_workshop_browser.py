@@ -3,13 +3,17 @@
 from tests import test_browser
 
 pytestmark = test_browser.pytestmark
-server, browser, page = test_browser.server, test_browser.browser, test_browser.page  # fixtures; a server and a Chromium of this module
+server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page  # fixtures of this module
 
 
 def press(page, key):
-    """A key, once the page has come to rest: before that nobody listens."""
+    """A key, once the button it belongs to stands there and can be pressed: before that nobody listens.
+
+    A run may be over before its buttons are drawn: their script is fetched with the first of them.
+    """
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
-    page.wait_for_timeout(300)
+    page.locator(f'button:enabled:has([aria-label="Shortcut {key}" i])').first.wait_for()
+    page.evaluate("() => new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn, 50)))")  # it listens once it is drawn
     page.keyboard.press(key)
 
 
