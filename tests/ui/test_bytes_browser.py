@@ -6,7 +6,7 @@ from tests import test_browser
 
 sync_api = test_browser.sync_api
 pytestmark = test_browser.pytestmark
-server, browser, page = test_browser.server, test_browser.browser, test_browser.page  # fixtures; a server and a Chromium of this module
+server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page  # fixtures of this module
 
 THIN = "\u202f"
 

@@ -6,7 +6,7 @@ from tests import test_browser
 from tests.test_browser import click_a_bar, heading, watched
 
 pytestmark = test_browser.pytestmark
-server, browser = test_browser.server, test_browser.browser  # fixtures; a server and a Chromium of this module
+server, browser = test_browser.server_that_has_read, test_browser.browser  # fixtures of this module
 TITLE, PAYMENTS = "37 个主题分区", "payments-0"
 
 

@@ -5,7 +5,7 @@ from tests import test_browser
 from tests.test_browser import heading
 
 pytestmark = test_browser.pytestmark
-server, browser, page = test_browser.server, test_browser.browser, test_browser.page  # fixtures; a server and a Chromium of this module
+server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page  # fixtures of this module
 
 AT_ONCE = """name => { const timer = setInterval(() => {
   if (!new URL(location).searchParams.get('dir')?.endsWith(name)) return;
