@@ -7,7 +7,9 @@ records in lookup_records.
 import json
 from dataclasses import dataclass
 
+from kafkaviz import units
 from kafkaviz.figures import lookup_log, lookup_records, lookup_search
+from kafkaviz.figures.listed import sentences
 from kafkaviz.figures.lookup_log import ScanView
 from kafkaviz.figures.lookup_made import Made
 from kafkaviz.figures.lookup_records import RecordsView
@@ -61,13 +63,23 @@ def message(shown: StepperView, made: Made, key: str) -> dict:
         "words": table("stepper"),
         "values": value_names(),
         "steps": [one._asdict() for one in shown.steps],
-        "searches": [lookup_search.sent(one) for one in shown.searches],
-        "scans": [lookup_log.sent(one) | {"entry": _entry_words(shown, place, made)} for place, one in enumerate(shown.scans)],
+        "searches": [_in_segment(lookup_search.sent(one), made, of) for one, of in zip(shown.searches, _segments(made), strict=True)],
+        "scans": [_in_segment(_scan_sent(shown, place, made), made, one.scan.segment) for place, one in enumerate(shown.scans)],
         "scan_code": _scan_code(made),
         "records": lookup_records.sent(shown.records, made.by_time),
         "hit": None if shown.records.hit_offset is None else str(shown.records.hit_offset),
         "records_hint": lookup_records.hint(shown.records),
     }
+
+
+def _in_segment(sent: dict, made: Made, base_offset: int) -> dict:
+    """A figure whose hint names the segment, where the log has several: the page can be open at another one."""
+    named = say("stepper_figures.of_segment", segment=units.file_stem(base_offset)) if len(made.log.segments) > 1 else ""
+    return sent | {"hint": sentences([named, sent["hint"]])}
+
+
+def _scan_sent(shown: StepperView, place: int, made: Made) -> dict:
+    return lookup_log.sent(shown.scans[place]) | {"entry": _entry_words(shown, place, made)}
 
 
 def size_bytes(sent: dict) -> int:

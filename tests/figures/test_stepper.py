@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from kafkaviz import words as said
+from kafkaviz.analyse import lookups
 from kafkaviz.errors import CorruptFile
 from kafkaviz.figures import lookup_lanes, lookup_log, lookup_steps, stepper
 from kafkaviz.figures.lookup_made import Made, Seen
 from kafkaviz.format import batch_records
+from kafkaviz.log.broker import open_broker
 from kafkaviz.search.batches import LogRead
 from kafkaviz.search.consumer import CorruptRecord
 from kafkaviz.search.lookup import by_offset, by_timestamp
@@ -209,6 +211,21 @@ def test_a_checksum_that_is_wrong():
     assert told[0] == words(made)[0] and told[-1][1].endswith(
         "from 838 on. The consumer looks at the checksum and throws an exception: Record batch is invalid."
     )
+
+
+def test_figures_name_the_segment_that_is_searched(damaged):
+    """Where there are several, be the page open at another one; a single one needs no name."""
+    partition = open_broker(damaged).partition("bookings-0")
+    log = lookups.served(partition)
+    found = by_offset(log, 954, profile("4.3.1"))
+    made = Made(found, log, lambda base_offset: partition.segment(base_offset).batches(), lambda base_offset, position: [])
+    sent = stepper.message(stepper.view(made), made, "key")
+    hint = "Segment 00000000000000000858. The whole index fits in the warm section (up to 1\u202f025 entries)."
+    assert [one["hint"] for one in sent["searches"]] == [hint]
+    assert [one["hint"].split(". ")[0] for one in sent["scans"]] == ["Segment 00000000000000000858"]
+    alone = looked_up(practice.five(), 23)
+    sent = stepper.message(stepper.view(alone), alone, "key")
+    assert not any(one["hint"].startswith("Segment") for one in (*sent["searches"], *sent["scans"]))
 
 
 @pytest.mark.parametrize("version", ["4.3.1", "3.9", "2.0"])
