@@ -4,8 +4,6 @@ A broker directory is listed once and again when it changes. What takes reading 
 read here from the catalog that it keeps in the user's cache folder.
 """
 
-import hashlib
-import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +23,7 @@ from kafkaviz.log import archive
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.file import absolute
 from kafkaviz.ui import access, leftovers
+from kafkaviz.ui.stamps import Stamps, mtime_ns
 from kafkaviz.units import legible
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ class Listed(NamedTuple):
     """A broker directory, and by what it is known to be still the same."""
 
     broker: Broker
-    stamps: tuple
+    stamps: Stamps
     key: str  # of this listing, for what is worked out from it
 
 
@@ -59,28 +58,14 @@ def listed(directory: str | Path) -> Listed:
     return _listed(str(access.allowed(absolute(directory))))
 
 
-@st.cache_resource(max_entries=KEPT, show_spinner=False, validate=lambda known: _stamps(known.broker) == known.stamps)
+@st.cache_resource(max_entries=KEPT, show_spinner=False, validate=lambda known: known.stamps.hold(known.broker))
 def _listed(directory: str) -> Listed:
     leftovers.opens(Path(directory))
     if access.roots() is not None:
         access.refuse_links(archive.opened(Path(directory)))
     found = open_broker(directory)
-    stamps = _stamps(found)
-    return Listed(found, stamps, hashlib.sha256(repr((directory, stamps)).encode()).hexdigest()[:16])
-
-
-def _stamps(found: Broker) -> tuple:
-    """What tells that a directory changed: the times of its folders, and the lengths of the logs that grow."""
-    folders = [found.source, found.path, *(partition.path for partition in found.partitions)]
-    growing = [partition.active.log.path for partition in found.partitions if partition.active]
-    return tuple(_stat(path, "st_mtime_ns") for path in folders), tuple(_stat(path, "st_size") for path in growing)
-
-
-def _stat(path: Path, fact: str) -> int | None:
-    try:
-        return getattr(os.stat(path), fact)
-    except OSError:
-        return None
+    stamps = Stamps(found)
+    return Listed(found, stamps, stamps.key(found, directory))
 
 
 # ---- what is in it
@@ -194,7 +179,7 @@ def catalog_path(found: Broker) -> Path:
 
 def catalog_stamp(found: Broker) -> int | None:
     """When the directory's catalog was written; None where there is none."""
-    return _stat(catalog_path(found) / "_catalog.json", "st_mtime_ns")
+    return mtime_ns(catalog_path(found) / "_catalog.json")
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
