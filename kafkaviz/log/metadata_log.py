@@ -57,23 +57,26 @@ class Image:
 
 
 def image(broker: Broker) -> Image:
-    """What the broker's metadata log says; empty where the directory has none (ZooKeeper, or another log directory).
+    """What the broker's metadata log says; empty where the directory has none (ZooKeeper, or another log directory)."""
+    try:
+        found = found_in(broker)
+    except KafkavizError as fault:
+        return Image(problems=[Problem.of(broker.path / DIRECTORY, fault)])
+    return image_of(found) if found else Image()
 
-    Of one partition that was opened alone, the log lies beside it.
-    """
+
+def found_in(broker: Broker) -> Partition | None:
+    """The metadata log of a broker directory; beside a partition that was opened alone too. KafkavizError if it cannot be listed."""
     found = next((partition for partition in broker.partitions if partition.directory == DIRECTORY), None)
     if found is None and (broker.path / DIRECTORY).is_dir():
-        try:
-            found = open_partition(broker.path / DIRECTORY, names.parse_directory(DIRECTORY))
-        except KafkavizError as fault:
-            return Image(problems=[Problem.of(broker.path / DIRECTORY, fault)])
-    return image_of(found) if found else Image()
+        return open_partition(broker.path / DIRECTORY, names.parse_directory(DIRECTORY))
+    return found
 
 
 def image_of(partition: Partition) -> Image:
     """The newest snapshot that can be read, then the log; what could not be read is among the problems."""
     started, problems = Image(), []
-    for snapshot, end_offset in _snapshots(partition):
+    for snapshot, end_offset in snapshots(partition):
         try:
             started = _from_snapshot(snapshot, end_offset)
             break
@@ -93,7 +96,7 @@ def image_of(partition: Partition) -> Image:
     return started
 
 
-def _snapshots(partition: Partition) -> Iterator[tuple[FileInfo, int]]:
+def snapshots(partition: Partition) -> Iterator[tuple[FileInfo, int]]:
     """(file, end offset) of the finished snapshots, the newest first."""
     parsed = ((names.parse_file(found.name), found) for found in partition.others)
     finished = [(name, found) for name, found in parsed if name and (name.kind, name.suffix) == ("checkpoint", "")]

@@ -1,14 +1,18 @@
 """What is inferred, held to settings that were known: real topics whose configuration is on record, and a plain loop."""
 
+import shutil
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkaviz.analyse.infer import IntervalEvidence, SegmentFacts, interval_bounds, interval_evidence, looks_like, roll_reasons
+from kafkaviz.analyse.infer.version import assumed_version
 from kafkaviz.format.batch import BATCH
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import OFFSET_ENTRY
+from kafkaviz.simulate.whole.broker_files import bootstrap
 
 INTERVAL_BYTES = {  # what each topic was configured with
     "orders-0": 4096, "heartbeat-0": 4096, "payments-0": 4096, "dense-index-0": 0, "sparse-index-0": 65536, "tiny-index-0": 150,
@@ -133,3 +137,38 @@ def test_versions_of_real_directories(clean, shared):
     for name, text in expected.items():
         looks = looks_like(open_broker(shared / "data" / f"{name}.tar.gz"))
         assert looks.text == text and looks.because
+
+
+@pytest.fixture
+def upgraded(clean, tmp_path):
+    """The metadata log and the small files of a 4.3.1 broker, formatted as Kafka 3.3 formats."""
+    for found in (*clean.glob("*checkpoint"), clean / "meta.properties", clean / ".kafka_cleanshutdown"):
+        shutil.copy(found, tmp_path)
+    shutil.copytree(clean / "__cluster_metadata-0", tmp_path / "__cluster_metadata-0")
+    (tmp_path / "bootstrap.checkpoint").write_bytes(bootstrap((3, 3), 0))
+    return tmp_path
+
+
+def test_a_level_that_was_raised_is_that_of_the_newest_snapshot(upgraded):
+    """bootstrap.checkpoint is never written again, the features of a snapshot are those of today."""
+    assumed = assumed_version(open_broker(upgraded))
+    snapshot = "__cluster_metadata-0/00000000000000000222-0000000001.checkpoint"
+    assert (assumed.text, assumed.because) == ("4.3.1", f"{snapshot} sets metadata.version to level 30, which 4.3 brought")
+
+
+def test_nothing_older_is_assumed_than_what_lies_there(upgraded):
+    """Without a snapshot the level is of 3.3 still, and .kafka_cleanshutdown of 3.7 or later."""
+    for snapshot in (upgraded / "__cluster_metadata-0").glob("*.checkpoint"):
+        snapshot.unlink()
+    assumed = assumed_version(open_broker(upgraded))
+    assert assumed.text == "4.3.1" and not assumed.is_decided
+    assert assumed.because.startswith(".kafka_cleanshutdown holds a broker epoch, as 3.7 brought; ")
+
+
+def test_a_snapshot_that_cannot_be_read_tells_nothing(upgraded):
+    """Of a level that contradicts no trace the release is assumed: 3.9."""
+    (upgraded / "bootstrap.checkpoint").write_bytes(bootstrap((3, 9), 0))
+    for snapshot in (upgraded / "__cluster_metadata-0").glob("*.checkpoint"):
+        snapshot.write_bytes(snapshot.read_bytes()[:70])
+    assumed = assumed_version(open_broker(upgraded))
+    assert (assumed.text, assumed.because) == ("3.9", "bootstrap.checkpoint sets metadata.version to level 21, which 3.9 brought")

@@ -2,18 +2,21 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from kafkaviz import versions
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import batch_records, metadata, record_heads
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.format.names import BOOTSTRAP, LEADER_EPOCHS, PARTITION_METADATA
+from kafkaviz.log import metadata_log
 from kafkaviz.log.broker import CLEAN_SHUTDOWN, Broker
 from kafkaviz.log.file import read
 from kafkaviz.versions import Release
 
+METADATA_VERSION = "metadata.version"
 NOTHING_DECIDES = "nothing says that it was not the newest that is known"
-MOST_BYTES = 1 << 20  # of bootstrap.checkpoint, which holds a few records
+MOST_BYTES = 1 << 20  # of bootstrap.checkpoint, which holds a few records, and of a snapshot, which begins with the features
 
 
 @dataclass(frozen=True)
@@ -75,12 +78,13 @@ def looks_like(broker: Broker) -> Looks:
 def assumed_version(broker: Broker, given: str | None = None) -> Assumed:
     """The release given, such as "3.9" or "4.3.1"; else what the directory's own traces say; else the newest that is known.
 
-    A trace that only says "not before" leaves all later ones, unless it tells the release that formatted the directory.
+    A trace that only says "not before" leaves all later ones, but for the metadata.version that the brokers last agreed on: none is likely
+    to be much newer. Where something of a later release lies there all the same, they are: a level is raised some time after an upgrade.
     """
     if given:
         return Assumed(versions.parse(given), "it was given")
     newest, looks = versions.NEWEST_RELEASE, looks_like(broker)
-    release = looks.last or formatted_by(broker)
+    release = next((one for one in (looks.last, _agreed_on(broker)) if one and one >= (looks.first or one)), None)
     if release is None:
         because = "; ".join(filter(None, (looks.because, NOTHING_DECIDES)))
         return Assumed(newest, because)
@@ -106,33 +110,61 @@ def _traces(broker: Broker) -> Iterator[Trace]:
 
 def formatted_by(broker: Broker) -> Release | None:
     """The first release that can have formatted the directory, so that no older one wrote what is in it; None if nothing tells."""
-    level = _metadata_level(broker)
-    return versions.release_of_metadata_version(level) if level is not None else None
+    return _brought(_formatted_with(broker))
+
+
+def _agreed_on(broker: Broker) -> Release | None:
+    """The release that brought the metadata.version of the newest snapshot, or of the formatting where there is none."""
+    return next((_brought(level) for _, level in reversed(_levels(broker))), None)
 
 
 def _metadata_version(broker: Broker) -> Iterator[Trace]:
-    """The metadata.version that the directory was formatted with."""
-    level, release = _metadata_level(broker), formatted_by(broker)
-    if release:
-        yield Trace(f"{BOOTSTRAP} sets metadata.version to level {level}, which {versions.text(release)} brought", first=release)
+    """The metadata.version that the directory was formatted with, and the one that it was raised to since."""
+    for file, level in _levels(broker):
+        if release := _brought(level):
+            yield Trace(f"{file} sets metadata.version to level {level}, which {versions.text(release)} brought", first=release)
 
 
-def _metadata_level(broker: Broker) -> int | None:
-    """The level of metadata.version in bootstrap.checkpoint, which is written when a directory is formatted."""
+def _brought(level: int | None) -> Release | None:
+    return None if level is None else versions.release_of_metadata_version(level)
+
+
+def _levels(broker: Broker) -> list[tuple[str, int]]:
+    """(file, level of metadata.version): of the formatting, then of the newest snapshot where that differs."""
+    formatted, snapshot = _formatted_with(broker), _newest_snapshot(broker)
+    told = [(BOOTSTRAP, formatted)] if formatted is not None else []
+    return told if snapshot is None or snapshot[1] == formatted else [*told, snapshot]
+
+
+def _formatted_with(broker: Broker) -> int | None:
+    """The level in bootstrap.checkpoint, which is written when a directory is formatted and never again."""
     path = broker.path / BOOTSTRAP
+    return _level(path) if path.exists() else None
+
+
+def _newest_snapshot(broker: Broker) -> tuple[str, int] | None:
+    """The newest snapshot of the metadata log that can be read, and the level in it; None where there is none."""
     try:
-        return _feature_levels(read(path, 0, MOST_BYTES)).get("metadata.version") if path.exists() else None
+        log = metadata_log.found_in(broker)
     except KafkavizError:
         return None
+    found = ((file, _level(file.path)) for file, _ in (metadata_log.snapshots(log) if log else ()))
+    return next(((f"{metadata_log.DIRECTORY}/{file.name}", level) for file, level in found if level is not None), None)
 
 
-def _feature_levels(bootstrap: bytes) -> dict[str, int]:
-    """Each feature and its level; a .checkpoint is batch after batch, like a .log. Read without any compiled code: a lookup asks too."""
-    levels: dict[str, int] = {}
-    while len(bootstrap) > HEADER_BYTES:
-        batch = bytes(batch_records.whole(bootstrap))
-        for value in record_heads.values(batch):
-            feature = metadata.feature_level(value or b"")
-            levels.update({feature.name: feature.level} if feature else {})
-        bootstrap = bootstrap[len(batch) :]
-    return levels
+def _level(path: Path) -> int | None:
+    """The level that a .checkpoint of metadata records sets; None if it sets none before its end, or before what cannot be read.
+
+    It is batch after batch, like a .log. Read without any compiled code: a lookup asks too.
+    """
+    level = None
+    try:
+        data = read(path, 0, MOST_BYTES)
+        while level is None and len(data) > HEADER_BYTES:
+            batch = bytes(batch_records.whole(data))
+            features = (metadata.feature_level(value or b"") for value in record_heads.values(batch))
+            level = next((one.level for one in features if one and one.name == METADATA_VERSION), None)
+            data = data[len(batch) :]
+    except KafkavizError:
+        return None
+    return level
