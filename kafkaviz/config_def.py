@@ -68,6 +68,10 @@ class Setting:
         """Kafka's default in that release."""
         return _at(self.defaults, release)
 
+    def smallest(self, release: Release) -> Value:
+        """The least value that a topic may be given in that release; None where nothing limits it."""
+        return _at(self.least, release)
+
     def parse(self, text: str, release: Release, of_broker: str | None = None, within_limits: bool = True) -> Value:
         """The value a text stands for, in the topic's unit; RefusedSetting with Kafka's reason if that release refuses it.
 

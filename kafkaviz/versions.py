@@ -8,7 +8,6 @@ Release = tuple[int, ...]
 
 NEWEST = "4.3.1"  # kafkaviz is held against directories and classes of it
 NEWEST_RELEASE = tuple(map(int, NEWEST.split(".")))
-OLDEST_CHECKED = (1, 1)
 KNOWN: tuple[Release, ...] = (  # whose ways are told apart; the patches of a release go with it
     (0, 10), (0, 11), (1, 0), (1, 1), *((2, minor) for minor in range(9)), *((3, minor) for minor in range(10)),
     *((4, minor) for minor in range(4)),
@@ -28,6 +27,11 @@ class Way:
     during: tuple[tuple[Release, Release | None], ...]
     reference: str = ""
 
+    @property
+    def first(self) -> Release:
+        """The first release that does it."""
+        return self.during[0][0]
+
     def of(self, release: Release) -> bool:
         """Whether that release does it."""
         return any(first <= release and (before is None or release < before) for first, before in self.during)
@@ -39,6 +43,7 @@ def _since(release: Release, what: str, reference: str = "") -> Way:
 
 # How a log is written
 RECORD_BATCHES = _since((0, 11), "record batches of magic 2, and transactions", "KIP-98")
+ZSTD = _since((2, 1), "batches of zstd", "KIP-110")
 TIME_INDEX = _since((0, 10, 1), "a .timeindex beside each .index", "KIP-33")
 LAST_OFFSET_KEYS = _since((2, 0), "an entry of the .index holds the last offset of what is indexed, not the first", "KAFKA-6530")
 OFFSET_RANGE_CHECKED = _since((2, 0), "an offset too far from the base offset is refused, and its segment split", "KAFKA-6264")
@@ -50,12 +55,27 @@ INDEXES_UNMAPPED = Way(
     (((3, 9, 2), (4, 0)), ((4, 0, 2), (4, 1)), ((4, 1, 1), None)), "KAFKA-19390",
 )  # fmt: skip
 SHALLOW_TIME_OFFSETS = _since((3, 7), "a leader's time entry holds the last offset of its batch, not the record's own")
+FUTURE_REFUSED = _since((4, 0), "a record more than an hour ahead of the broker's clock is refused", "KIP-937")
 MARKER_RAISES_EPOCH = _since((4, 0), "a transaction marker carries the next epoch of its producer", "KIP-890")
 # How it is searched
 WARM_SEARCH = _since((2, 1), "an index search tries the warm section first", "KAFKA-6432")
 BATCH_BASE_METADATA = _since((4, 0), "a fetch tells the base offset of the batch it found, not what was asked for", "KAFKA-17803")
 DEEP_MAX_TIMESTAMP = _since((3, 8), "the record of the largest timestamp is read from its batch", "KAFKA-16310")
 BASE_OFFSET_SCAN = _since((4, 1), "a scan compares base offsets, with one read a batch and not two", "KAFKA-18989")
+MAX_TIMESTAMP_ASKED = _since((3, 0), "list-offsets answers the record of the largest timestamp", "KIP-734")
+EARLIEST_LOCAL_ASKED = _since((3, 5), "list-offsets answers where the local part of a log starts", "KIP-405")
+LATEST_TIERED_ASKED = _since((3, 9), "list-offsets answers the last offset in the remote tier", "KIP-1005")
+EARLIEST_PENDING_ASKED = _since((4, 2), "list-offsets answers the first offset that is not in the remote tier yet", "KIP-1023")
+# What lies in a broker directory
+LOG_START_CHECKPOINT = _since((0, 11), "log-start-offset-checkpoint tells where a log starts", "KIP-107")
+TOPIC_IDS = _since((2, 8), "partition.metadata names the id of the topic", "KIP-516")
+KRAFT_READY = _since((3, 3), "KRaft is ready for production; from here on a simulated broker has its files, not ZooKeeper's", "KIP-833")
+DIRECTORY_IDS = _since((3, 7), "meta.properties names an id of the directory", "KIP-858")
+CLEAN_SHUTDOWN_EPOCH = _since((3, 7), ".kafka_cleanshutdown holds the broker's epoch", "KIP-966")
+LOCK_REMOVED = _since((3, 8), "a stop removes the .lock")
+# How long a log is kept
+TIERED_STORAGE = _since((3, 6), "segments may go to a remote tier, and local limits count", "KIP-405")
+TIERED_COPY_STOPPED = _since((3, 9), "remote.log.copy.disable stops it, and the whole log's limits count again", "KIP-950")
 # How a directory is started on
 INDEXES_TRUSTED = _since((2, 3), "offset and time indexes are not checked at the start", "KAFKA-7283")
 SWAPPED_INDEXES = _since((3, 0), "the indexes of a finished .swap segment are renamed with it, not built anew")

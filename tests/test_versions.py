@@ -1,6 +1,9 @@
 """The table of what releases do differently: each boundary, and its patch releases."""
 
+import ast
+import tokenize
 from dataclasses import astuple
+from pathlib import Path
 
 import pytest
 
@@ -36,3 +39,51 @@ def test_both_profiles_are_made_of_the_table():
     assert (search_profile("2.0").warm, search_profile("2.1").warm) == (False, True)
     old, new = astuple(profile((1, 1)))[1:], astuple(profile((4, 3, 1)))[1:]
     assert (old, new) == ((True, True, True, True, False), (False, False, False, False, True))
+
+
+ROOT = Path(__file__).parents[1]
+TABLES = ("kafkaviz/versions.py", "kafkaviz/config_def.py")
+OTHER_VERSIONS = ("kafkaviz/format/", "kafkaviz/pipeline/")  # of a record's fields, and of Java
+SOURCES = sorted(
+    name for path in [*(ROOT / "kafkaviz").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
+    if (name := path.relative_to(ROOT).as_posix()) not in TABLES
+)  # fmt: skip
+
+
+def is_release(node: ast.expr, name: str) -> bool:
+    """Whether what stands there is a release: by its name, what made it, or numbers in brackets."""
+    if isinstance(node, ast.Tuple):
+        return all(isinstance(one, ast.Constant) and type(one.value) is int for one in node.elts)
+    if isinstance(node, ast.Call):
+        return ast.unparse(node.func) == "versions.parse"
+    called = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return called.lower().endswith("release") or (called.lower().endswith("version") and not name.startswith(OTHER_VERSIONS))
+
+
+def compared(source: str, name: str) -> list[str]:
+    """The comparisons of a release in a file, as before or after another."""
+    nodes = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Compare))
+    ordered = (node for node in nodes if isinstance(node.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE))
+    return [ast.unparse(node) for node in ordered if any(is_release(one, name) for one in (node.left, *node.comparators))]
+
+
+def test_no_file_knows_the_release_of_a_change_by_itself():
+    """What differs by release is a Way of the table, or a setting of config_def."""
+    found = {name: compared((ROOT / name).read_text(encoding="utf-8"), name) for name in SOURCES}
+    assert len(found) > 300 and {name: lines for name, lines in found.items() if lines} == {}
+
+
+@pytest.mark.parametrize("line", ["release >= (2, 0)", "of.release < SINCE", "(3, 9) <= version", "versions.parse(text) > first"])
+def test_such_a_comparison_would_be_seen(line):
+    """The ways in which one was written."""
+    assert compared(line, "kafkaviz/analyse/health.py") == [line]
+
+
+def test_every_way_is_gone_by():
+    """A row of the table that nothing asks says what kafkaviz does not do."""
+    ways = {name for name, one in vars(versions).items() if isinstance(one, versions.Way)}
+    used = set()
+    for name in SOURCES:
+        with (ROOT / name).open("rb") as file:
+            used |= {token.string for token in tokenize.tokenize(file.readline) if token.type == tokenize.NAME}
+    assert len(ways) > 20 and ways - used == set()

@@ -8,7 +8,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from kafkaviz import versions
 from kafkaviz.format.names import counting
+from kafkaviz.versions import Way
 
 ERROR, WARNING, INFO = SEVERITIES = ("error", "warning", "info")  # the worst first
 FAMILIES = ("log", "offset-index", "time-index", "other-files", "state", "time", "settings")  # the rooms of checks/
@@ -68,7 +70,7 @@ class Code:
     consequence: str
     next_step: str
     reference: str | None = None
-    before: tuple[Version, str] | None = None  # releases below this one do something else: this
+    before: tuple[Way, str] | None = None  # releases that do not go that way yet do something else: this
 
 
 _RESTORE = "Take the partition from another replica, or from a backup; without one, let recovery cut the log and count what is lost"
@@ -82,7 +84,10 @@ _TIME_REINDEX = (
     "indexes, the .timeindex with it"
 )
 _BLIND = "Nothing checks the entries at a start (since 2.3); a search believes what it reads there"
-_SANITY = ((2, 3), "A start checks only the last entry and the length; a failed check makes it rebuild the segment's indexes")
+_SANITY = (
+    versions.INDEXES_TRUSTED,
+    "A start checks only the last entry and the length; a failed check makes it rebuild the segment's indexes",
+)
 _CUT = (
     "Readers stop with a CorruptRecordException here; a recovery after an unclean stop cuts the .log at this byte and deletes all later "
     "segments. A clean start does not notice"
@@ -209,7 +214,8 @@ _TABLE = (
     Code("leftover-swap", "other-files", WARNING, "A compaction or split was interrupted while it replaced segments",
          "The next start completes the swap: it deletes the segments that the file replaces and takes away its suffix",
          "Let the next start complete it", None,
-         ((3, 0), "The next start completes the swap: it deletes the segments that the file replaces, takes away its suffix, and builds "
+         (versions.SWAPPED_INDEXES,
+         "The next start completes the swap: it deletes the segments that the file replaces, takes away its suffix, and builds "
          "its indexes anew")),
     Code("directory-name-bad", "other-files", WARNING, "A directory has no topic-partition's name",
          "The broker refuses to start: every directory in log.dirs must be named TOPIC-NUMBER", "Move it out of the log directory"),
@@ -242,7 +248,8 @@ _TABLE = (
     Code("timestamp-in-future", "time", WARNING, "Records are from the future",
          "Their segment is kept until they are older than retention.ms, and all later segments with it; such a batch may roll a segment "
          "early. From 4.0 on a broker refuses records more than an hour ahead", "Find the producer with the wrong clock", "KIP-937",
-         ((4, 0), "Their segment is kept until they are older than retention.ms, and all later segments with it; such a batch may roll "
+         (versions.FUTURE_REFUSED,
+         "Their segment is kept until they are older than retention.ms, and all later segments with it; such a batch may roll "
          "a segment early")),
     Code("timestamp-unit-suspect", "time", WARNING, "Timestamps seem not to be milliseconds",
          "Kafka takes them for milliseconds: retention.ms and time lookups count from a wrong year",
@@ -299,7 +306,7 @@ def finding(
 
 
 def _consequence(row: Code, version: Version) -> str:
-    return row.before[1] if row.before and version and version < row.before[0] else row.consequence
+    return row.before[1] if row.before and version and not row.before[0].of(version) else row.consequence
 
 
 def as_info(findings: Iterable[Finding]) -> list[Finding]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kafkaviz import versions
 from kafkaviz.analyse import outlook, paths, retention
 from kafkaviz.analyse.checks import log_gaps, segment, settings, state, time
 from kafkaviz.analyse.checks.facts import Facts
@@ -35,7 +36,7 @@ __all__ = [
     "check_partition", "composed", "counts", "in_order", "of_segments", "plan",
 ]  # fmt: skip
 
-TIERED, AS_WHOLE = (3, 6), -2  # KIP-405
+AS_WHOLE = -2
 COMPACTED_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 
 
@@ -114,8 +115,9 @@ class Plan:
         policy = find("cleanup.policy")
         if self._was_compacted(partition) and self._policy(partition) == ["delete"]:
             return Limits(False, "it was compacted once, and nothing tells its policy")
-        tiered = self.version.version >= TIERED and find("remote.storage.enable").value is True
-        tiered = tiered and not (self.version.version >= (3, 9) and find("remote.log.copy.disable").value is True)
+        tiered = versions.TIERED_STORAGE.of(self.version.version) and find("remote.storage.enable").value is True
+        is_stopped = versions.TIERED_COPY_STOPPED.of(self.version.version) and find("remote.log.copy.disable").value is True
+        tiered = tiered and not is_stopped
         ms, size = (self._limit(find, name, tiered) for name in ("retention.ms", "retention.bytes"))
         return Limits("delete" in self._policy(partition), policy.source, int(ms.value), ms.source, int(size.value), size.source, tiered)
 

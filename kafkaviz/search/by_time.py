@@ -8,6 +8,7 @@ the first one in the order of offsets: neither the nearest in time, nor does a l
 
 from dataclasses import dataclass
 
+from kafkaviz import versions
 from kafkaviz.errors import KafkavizError
 from kafkaviz.search import index, scan
 from kafkaviz.search.bounds import Bounds
@@ -18,8 +19,10 @@ from kafkaviz.search.served import NO_TIMESTAMP, ServedLog, ServedSegment
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -1, -2, -3, -4, -5, -6
 NAMES = {"latest": LATEST, "earliest": EARLIEST, "max": MAX_TIMESTAMP}
-SINCE = {MAX_TIMESTAMP: (3, 0), EARLIEST_LOCAL: (3, 5), LATEST_TIERED: (3, 9), EARLIEST_PENDING_UPLOAD: (4, 2)}
-TIME_INDEX_SINCE = (0, 10, 1)
+ASKED = {
+    MAX_TIMESTAMP: versions.MAX_TIMESTAMP_ASKED, EARLIEST_LOCAL: versions.EARLIEST_LOCAL_ASKED,
+    LATEST_TIERED: versions.LATEST_TIERED_ASKED, EARLIEST_PENDING_UPLOAD: versions.EARLIEST_PENDING_ASKED,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -120,8 +123,8 @@ def _seen(found: TimeSearch, bounds: Bounds) -> TimeSearch:
 def _refuse_unknown(timestamp_ms: int, of: SearchProfile) -> None:
     if timestamp_ms < EARLIEST_PENDING_UPLOAD:
         raise KafkavizError(f"{timestamp_ms} is no timestamp and none of Kafka's special values")
-    since = SINCE.get(timestamp_ms, TIME_INDEX_SINCE if timestamp_ms >= 0 else (0,))
-    if of.release < since:
+    way = ASKED.get(timestamp_ms, versions.TIME_INDEX if timestamp_ms >= 0 else None)
+    if way and not way.of(of.release):
         named = next((f'"{name}"' for name, value in NAMES.items() if value == timestamp_ms), f"timestamp {timestamp_ms}")
         what = "a time index" if timestamp_ms >= 0 else f"an answer to {named}"
-        raise KafkavizError(f"Kafka has {what} from {'.'.join(map(str, since))} on; this was to be read as {of.version}")
+        raise KafkavizError(f"Kafka has {what} from {'.'.join(map(str, way.first))} on; this was to be read as {of.version}")

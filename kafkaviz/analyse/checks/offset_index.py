@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from kafkaviz import versions
 from kafkaviz.analyse.checks.facts import Facts, and_more, listed
 from kafkaviz.analyse.checks.offset_index_spacing import Spacing
 from kafkaviz.analyse.checks.reading import Chunk, Reading
@@ -167,7 +168,8 @@ class Watch:
     def _skipped(self, code: str, slot: int) -> str:
         """What a search that lands on this entry misses, where that can be told; else nothing."""
         start, home = self._starts[slot], self._homes[slot]
-        if code != "index-offset-mismatch" or not 0 <= home["position"] < start["position"] or self._facts.version < (2, 3):
+        is_checked = not versions.INDEXES_TRUSTED.of(self._facts.version)
+        if code != "index-offset-mismatch" or not 0 <= home["position"] < start["position"] or is_checked:
             return ""
         after = self._entries["offset"][slot + 1] if slot + 1 < len(self._entries) else None
         first, last = int(self._entries["offset"][slot]), int(start["base_offset"]) - 1

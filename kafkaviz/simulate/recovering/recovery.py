@@ -190,7 +190,7 @@ class _Run:
         keys, positions, times, offsets = (np.empty(len(batches), np.int64) for _ in range(4))
         columns = [np.ascontiguousarray(column) for column in (key, *(batches[name] for name in COLUMNS))]
         limits = (self._base_offset, self._config.index_interval_bytes, self._config.offset_slots, self._config.usable_time_slots)
-        ranged = self._profile.release >= (2, 0)  # KAFKA-6264
+        ranged = versions.OFFSET_RANGE_CHECKED.of(self._profile.release)
         done, new_offsets, new_times, fault = _index(*columns, *limits, ranged, self._state, keys, positions, times, offsets)
         offset_entries, time_entries = np.empty(new_offsets, offset_index.ENTRY), np.empty(new_times, time_index.ENTRY)
         offset_entries["relative_offset"], offset_entries["position"] = keys[:new_offsets], positions[:new_offsets]

@@ -89,11 +89,11 @@ def chunks(
 
 
 def _check(phase: Phase, of: Profile, number: int) -> None:
-    """A release takes record batches since 0.11, those of zstd since 2.1 (KIP-110)."""
-    what, since = ("batch of zstd", (2, 1)) if phase.codec == "zstd" else ("record batch", (0, 11))
-    if of.release < since:
+    """That the release takes such batches."""
+    what, way = ("batch of zstd", versions.ZSTD) if phase.codec == "zstd" else ("record batch", versions.RECORD_BATCHES)
+    if not way.of(of.release):
         release = ".".join(map(str, of.release))
-        raise KafkavizError(f"phase {number}: Kafka {release} takes no {what}; the first that does is {since[0]}.{since[1]}")
+        raise KafkavizError(f"phase {number}: Kafka {release} takes no {what}; the first that does is {versions.text(way.first)}")
 
 
 def _ensure_time(end_ns: int, where: str) -> None:

@@ -23,7 +23,6 @@ from kafkaviz.format.record import Record
 from kafkaviz.simulate.stored import StoredFile, in_memory
 
 NODE_ID, BROKER_EPOCH = 1, 1
-EPOCHS_SINCE, KRAFT_SINCE, TOPIC_IDS_SINCE, DIRECTORY_IDS_SINCE, LOCK_GONE_SINCE = (0, 11), (3, 3), (2, 8), (3, 7), (3, 8)
 UUID_BYTES = 16
 
 
@@ -60,28 +59,29 @@ def own_files(state: BrokerState) -> Iterator[StoredFile]:
     """The files of the broker directory itself."""
     release, ids = state.release, Ids(state.seed)
     yield in_memory(names.META_PROPERTIES, _meta_properties(state, ids), state.started_ms)
-    if release >= KRAFT_SINCE:
+    if versions.BOOTSTRAP_CHECKPOINT.of(release):
         yield in_memory(names.BOOTSTRAP, bootstrap(release, state.started_ms), state.started_ms)
     for name, offset in _checkpoints(state):
         entries = {} if offset is None else {(state.topic, state.partition): offset}
         yield in_memory(name, checkpoint.build_offsets(entries), state.ended_ms)
     if state.clean:
-        body = json.dumps({"version": 0, "brokerEpoch": BROKER_EPOCH}, separators=(",", ":")) if release >= DIRECTORY_IDS_SINCE else ""
+        has_epoch = versions.CLEAN_SHUTDOWN_EPOCH.of(release)
+        body = json.dumps({"version": 0, "brokerEpoch": BROKER_EPOCH}, separators=(",", ":")) if has_epoch else ""
         yield in_memory(names.CLEAN_SHUTDOWN, body.encode(), state.ended_ms)
-    if not state.clean or release < LOCK_GONE_SINCE:
+    if not state.clean or not versions.LOCK_REMOVED.of(release):
         yield in_memory(names.LOCK, b"", state.started_ms)
     yield in_memory(names.SERVER_PROPERTIES, server_properties(state.settings, release), state.started_ms)
 
 
 def partition_metadata(release: Release, seed: int, created_ms: int) -> Iterator[StoredFile]:
     """partition.metadata, where the release has it."""
-    if release >= TOPIC_IDS_SINCE:
+    if versions.TOPIC_IDS.of(release):
         yield in_memory(names.PARTITION_METADATA, checkpoint.build_partition_metadata(Ids(seed).topic), created_ms)
 
 
 def server_properties(settings: Mapping[str, Value], release: Release) -> bytes:
     """That all is simulated, and settings of a topic under a broker's names; Kafka does not look for the file there."""
-    id_name = "node.id" if release >= KRAFT_SINCE else "broker.id"
+    id_name = "node.id" if versions.KRAFT_READY.of(release) else "broker.id"
     found = {id_name: str(NODE_ID)}
     for name, value in settings.items():
         broker_name = _broker_name("segment.bytes" if name == "internal.segment.bytes" else name)
@@ -103,8 +103,9 @@ def bootstrap(release: Release, now_ms: int) -> bytes:
 
 
 def _meta_properties(state: BrokerState, ids: Ids) -> bytes:
-    found = {"node.id": str(NODE_ID), "version": "1"} if state.release >= KRAFT_SINCE else {"broker.id": str(NODE_ID), "version": "0"}
-    if state.release >= DIRECTORY_IDS_SINCE:
+    is_kraft = versions.KRAFT_READY.of(state.release)
+    found = {"node.id": str(NODE_ID), "version": "1"} if is_kraft else {"broker.id": str(NODE_ID), "version": "0"}
+    if versions.DIRECTORY_IDS.of(state.release):
         found["directory.id"] = ids.directory
     return checkpoint.build_properties(found | {"cluster.id": ids.cluster}, ["", _java_date(state.started_ms)])
 
@@ -112,7 +113,7 @@ def _meta_properties(state: BrokerState, ids: Ids) -> bytes:
 def _checkpoints(state: BrokerState) -> Iterator[tuple[str, int | None]]:
     yield names.RECOVERY_POINT_CHECKPOINT, state.recovery_point
     yield names.HIGH_WATERMARK_CHECKPOINT, state.high_watermark
-    if state.release >= EPOCHS_SINCE:
+    if versions.LOG_START_CHECKPOINT.of(state.release):
         yield names.LOG_START_CHECKPOINT, state.log_start_offset
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kafkaviz import versions
 from kafkaviz.config_def import Release
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.recovering.recovery import ILLEGAL_ARGUMENT, INVALID_OFFSET, OFFSET_OVERFLOW, Raised
@@ -15,7 +16,6 @@ from kafkaviz.simulate.writing.open_segment import OpenSegment
 BATCH_TOO_LARGE = "org.apache.kafka.common.errors.RecordTooLargeException"
 TOO_LARGE = "org.apache.kafka.common.errors.RecordBatchTooLargeException"
 SHOWN_OFFSETS = 10
-FIRST_IN_JAVA = (4, 0)  # before, both classes were Scala's, and so is the list of offsets
 
 
 class AppendFailed(Exception):
@@ -45,8 +45,8 @@ class Refused:
 
     @property
     def is_java(self) -> bool:
-        """Whether the log's classes are Java's."""
-        return self.release >= FIRST_IN_JAVA
+        """Whether the log's classes are Java's; before they were Scala's, and so is the list of offsets."""
+        return versions.STORAGE_IN_JAVA.of(self.release)
 
     @property
     def counters(self) -> np.void:

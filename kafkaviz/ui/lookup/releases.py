@@ -15,7 +15,7 @@ from kafkaviz.ui.lookup.targets import TIMESTAMP
 from kafkaviz.ui.pick import Place
 
 VERSIONS = {versions.NEWEST: "newest", "3.9": "middle", "2.0": "oldest"}
-SINCE = {versions.NEWEST: (4, 1), "3.9": (2, 1), "2.0": (0,)}  # the first release of each
+FIRST_WAYS = {versions.NEWEST: versions.BASE_OFFSET_SCAN, "3.9": versions.WARM_SEARCH}  # 2.0 goes neither way
 KAFKAS_WARM = slots.warm_entries(ENTRY_BYTES[index.OFFSET])  # entries of the offset index
 WARM_ENTRIES = (2, 4, 8, 16, 64, 256, KAFKAS_WARM)  # to choose from for a lesson
 SMALL_PAGE_SLOTS, SMALL_WARM = 4, 64  # slots of a page where fewer entries than that are warm
@@ -36,7 +36,8 @@ def like(version: str) -> str | None:
     if version in (PLAIN, WARM):
         return "2.0" if version == PLAIN else versions.NEWEST
     try:
-        return next(name for name, first in SINCE.items() if versions.parse(version) >= first)
+        release = versions.parse(version)
+        return next((name for name, way in FIRST_WAYS.items() if way.of(release)), "2.0")
     except KafkavizError:
         return None
 

@@ -2,12 +2,11 @@
 
 import streamlit as st
 
-from kafkaviz import units
+from kafkaviz import config_def, units
 from kafkaviz.analyse.limits import IndexRoom, index_room
 from kafkaviz.simulate.config import LogConfig
 from kafkaviz.simulate.sending.workload import Workload
 from kafkaviz.ui import parts
-from kafkaviz.ui.rolls.options import LEAST_SEGMENT_BYTES
 from kafkaviz.ui.rolls.simulated import Simulated
 from kafkaviz.words import say
 
@@ -22,7 +21,7 @@ def notes(of: Workload, config: LogConfig, run: Simulated) -> None:
         _note("warning", say("rolls.every_append"), say("rolls.always_full", room=units.size(config.segment_index_bytes)))
     elif run.failed:
         _note("error", say("rolls.refused"), say("rolls.refused_below", failed=run.failed))
-    if config.segment_bytes < LEAST_SEGMENT_BYTES and of.release >= (4, 1):
+    if config.segment_bytes < config_def.setting("segment.bytes").smallest(of.release):
         _note("info", say("rolls.toy_size"), say("rolls.toy_size_below", version=of.kafka_version))
     if run.is_cut:
         many = {"batches": units.group(len(run.appended)), "segments": units.group(len(run.lanes.lanes))}

@@ -33,7 +33,6 @@ SETTINGS = {  # of a topic: the values a slider offers
     "index.interval.bytes": (0, 150, KIB, 2 * KIB, 4 * KIB, 8 * KIB, 16 * KIB, 64 * KIB),
     "segment.jitter.ms": (0, 5 * SECOND_MS, 30 * SECOND_MS, MINUTE_MS, 10 * MINUTE_MS, HOUR_MS, DAY_MS),
 }  # fmt: skip
-LEAST_SEGMENT_BYTES = MIB  # from 4.1 on
 
 
 def told(option: str) -> str:
