@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kafkaviz import versions
-from kafkaviz.analyse.infer.version import assumed_version
+from kafkaviz.analyse.infer.version import NOTHING_DECIDES, Assumed, assumed_version
 from kafkaviz.analyse.recovered import distrusted, recovered
 from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import names
@@ -41,16 +41,16 @@ def lookup(
     isolation: "read_uncommitted" or "read_committed". as_is: the bytes as they lie there, whatever a start would do to them.
     CannotOpen where there is no .log or one may not be read, CorruptFile where the way leads into bytes that break their format.
     """
-    version = version or assumed(partition)
+    version = version or assumed(partition).text
     of = profile(version, search)
     return searching.lookup(served(partition, version, as_is), of, offset, timestamp_ms, isolation)
 
 
-def assumed(partition: Partition) -> str:
+def assumed(partition: Partition) -> Assumed:
     """The release that the broker directory around a partition looks like, the newest where nothing tells."""
     if not partition.live or not names.parse_directory(partition.directory):
-        return versions.NEWEST
-    return assumed_version(open_broker(partition.path)).text
+        return Assumed(versions.NEWEST_RELEASE, NOTHING_DECIDES)
+    return assumed_version(open_broker(partition.path))
 
 
 def served(partition: Partition, version: str | None = None, as_is: bool = False) -> ServedLog:
@@ -59,7 +59,7 @@ def served(partition: Partition, version: str | None = None, as_is: bool = False
         raise CannotOpen(partition.path, "holds no .log", kind="missing")
     if as_is:
         return serving.as_they_are(partition)
-    release = versions.parse(version or assumed(partition))
+    release = versions.parse(version) if version else assumed(partition).version
     return _recovered(partition, release) if needs_recovery(partition, release) else serving.as_they_are(partition)
 
 
@@ -72,7 +72,7 @@ def needs_recovery(partition: Partition, release: tuple[int, ...] | None = None)
     around = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values())
     if not any((root / name).exists() for name in around):
         return False
-    of = start_profile(release or versions.parse(assumed(partition)))
+    of = start_profile(release or assumed(partition).version)
     return not (root / CLEAN_SHUTDOWN).exists() or any(_is_distrusted(one, of) for one in partition.live)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from kafkaviz import versions
 from kafkaviz.analyse import lookups
+from kafkaviz.analyse.infer.version import Assumed
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
 from kafkaviz.format.names import PartitionName, SegmentName
@@ -25,7 +26,12 @@ def index_kind(path: Path) -> str | None:
 
 
 def version(path: Path) -> str:
-    """The release that the directory around a path looks like. CannotOpen as open_log and open_index."""
+    """The release that the directory around a path looks like."""
+    return assumed(path).text
+
+
+def assumed(path: Path) -> Assumed:
+    """The same, and why that one. CannotOpen as open_log and open_index."""
     path = _unpacked(path)
     if archive.is_archive(path) or path.is_dir():
         return lookups.assumed(_partition(path))
