@@ -67,7 +67,7 @@ def test_a_real_segment(clean):
 def test_another_segment_than_the_open_one_is_searched(damaged):
     """The head says which one is open, and of how many."""
     text = html(page(damaged, tp="bookings-0", segment="1721", by="offset", target="954"))
-    assert "bookings-0, 7 segments; open is 00000000000000001721, with 41 entries in the offset index" in text
+    assert "bookings-0, 7 segments; open: 00000000000000001721, 41 entries in the offset index" in text
 
 
 def test_by_time(clean):
