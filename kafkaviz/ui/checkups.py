@@ -5,12 +5,13 @@ what is larger is left to the pipeline.
 """
 
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from kafkaviz.errors import KafkavizError
+from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.ui import cache, ingests
 from kafkaviz.ui.cache import KEPT, Listed
 
@@ -67,9 +68,12 @@ class Checkups:
         return known.health.counts["error"] if known and known.health else cache.told_errors(here)
 
     def again(self, here: Listed, release: str) -> None:
-        """Forgets a checkup, so that the next call starts one."""
+        """Forgets the directory's checkups, and starts one that reads its files, unless they are too many for that."""
         with self._lock:
-            self._known.pop((here.key, release), None)
+            for key in [one for one in self._known if one[0] == here.key]:
+                self._known.pop(key).cancel()
+            if not is_large(here):
+                self._known[here.key, release] = _reading(here, release)
 
 
 def log_bytes(here: Listed) -> int:
@@ -78,17 +82,38 @@ def log_bytes(here: Listed) -> int:
     return sum(log.size_bytes for log in logs if log)
 
 
+def is_large(here: Listed) -> bool:
+    """Whether the pipeline has to read it, which judges by the directory's own traces alone."""
+    return log_bytes(here) > LARGE_BYTES
+
+
 def is_for_spark(here: Listed) -> bool:
     """Whether it is so large that its catalog must tell the findings, and that is not there yet."""
-    return log_bytes(here) > LARGE_BYTES and ingests.is_awaited(here)
+    return is_large(here) and ingests.is_awaited(here)
+
+
+def again(here: Listed, release: str) -> None:
+    """Lists the directory anew and reads it once more; of a large one the pipeline reads what has changed. For a button's on_click."""
+    cache.read_again()
+    with suppress(CannotOpen):  # the page says what is wrong with it
+        now = cache.listed(here.broker.source)
+        checkups().again(now, release)
+        if is_large(now) and not cache.is_fresh(now) and ingests.shared().state(now) not in ingests.WORKING:
+            ingests.shared().again(now)
 
 
 def _started(here: Listed, release: str) -> Checkup:
     """By the directory's traces a fresh catalog tells all; else a thread reads it."""
-    checkup = Checkup(log_bytes(here), health=None if release else cache.told_health(here))
-    if checkup.health:
-        checkup.over.set()
-        return checkup
+    told = None if release else cache.told_health(here)
+    if not told:
+        return _reading(here, release)
+    checkup = Checkup(log_bytes(here), health=told)
+    checkup.over.set()
+    return checkup
+
+
+def _reading(here: Listed, release: str) -> Checkup:
+    checkup = Checkup(log_bytes(here))
     threading.Thread(target=_run, args=(checkup, here, release), name="kafkaviz-checkup", daemon=True).start()
     return checkup
 

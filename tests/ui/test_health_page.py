@@ -1,6 +1,7 @@
 """The Health page without a browser: what its component is sent, what it says while it reads, and what it hands out."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -9,9 +10,10 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kafkaviz.analyse import health
+from kafkaviz.analyse.rebuilt import open_source
 from kafkaviz.errors import KafkavizError
 from kafkaviz.ui.checkups import Checkup, checkups
-from kafkaviz.versions import NEWEST
+from kafkaviz.versions import NEWEST, NEWEST_RELEASE
 from tests.analyse.test_overview import make_segment
 
 ROOT = Path(__file__).parents[2]
@@ -115,6 +117,42 @@ def test_a_checkup_that_fails_says_why(damaged, monkeypatch):
     monkeypatch.undo()
     next(one for one in at.button if one.label == "Check again").click().run()
     assert checkups()._known and "the disk is gone" not in str([one.error for one in checkups()._known.values()])
+
+
+def labels(at: AppTest) -> list[str]:
+    """What stands in the sidebar."""
+    return [link.proto.label for link in at.get("page_link")]
+
+
+def test_what_was_mended_in_place_is_no_longer_told(damaged, tmp_path):
+    """As `cp rebuilt/*.index try/` mends it, which changes no folder: findings, and the number in the sidebar."""
+    copy = shutil.copytree(damaged / "bookings-0", tmp_path / "try" / "bookings-0")
+    before = {item["code"] for item in sent(page(copy))["items"]}
+    assert "index-offset-mismatch" in before
+    for one in open_source(copy, NEWEST_RELEASE, {}).rebuilt(NEWEST_RELEASE):
+        for name, content in one.files().items():
+            with open(copy / name, "r+b") as file:
+                file.write(content)
+                file.truncate()
+    at = page(copy)
+    assert not any(item["severity"] == "error" for item in sent(at)["items"]) and "Health" in labels(at)
+
+
+def test_check_again_reads_again(damaged, tmp_path, monkeypatch):
+    """Whatever a catalog tells, and though neither a size nor a time has changed."""
+    copy = shutil.copytree(damaged / "bookings-0", tmp_path / "try" / "bookings-0")
+    found = health.check(copy)
+    monkeypatch.setattr("kafkaviz.ui.cache.told_health", lambda here: found)
+    at = page(copy)
+    (known,) = checkups()._known.values()
+    assert known.health is found
+    wrong, slot = copy / "00000000000000000858.index", 3 * 8
+    times, content = wrong.stat(), wrong.read_bytes()
+    wrong.write_bytes(content[:slot] + bytes.fromhex("0000005b00002445") + content[slot + 8 :])
+    os.utime(wrong, ns=(times.st_atime_ns, times.st_mtime_ns))
+    next(one for one in at.button if one.label == "Check again").click().run()
+    (known,) = checkups()._known.values()
+    assert known.over.wait(PATIENCE_S) and known.health.counts["error"] == found.counts["error"] - 1
 
 
 def test_a_fresh_catalog_tells_the_same(damaged, monkeypatch):

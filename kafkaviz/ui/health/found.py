@@ -12,7 +12,7 @@ from kafkaviz.figures import fault_words
 from kafkaviz.log import file
 from kafkaviz.ui import parts
 from kafkaviz.ui.cache import KEPT, Listed
-from kafkaviz.ui.checkups import Stopped, checkups
+from kafkaviz.ui.checkups import Stopped, again
 from kafkaviz.ui.components.findings import findings
 from kafkaviz.words import say
 
@@ -42,7 +42,7 @@ def _message(key: str, asked: str, spoken: str, _health: "Health") -> dict:
 def not_ended(here: Listed, error: Exception, asked: str) -> None:
     """Why there are no findings, and the way to check again."""
     with parts.state("checkup", "error", say("health.not_ended"), say("health.not_ended_why", error=_cause(error))):
-        st.button(say("health.check_again"), key="kv_checkup_again", on_click=checkups().again, args=(here, asked))
+        st.button(say("health.check_again"), key="kv_checkup_again", on_click=again, args=(here, asked))
 
 
 def _cause(error: Exception) -> str:

@@ -11,6 +11,7 @@ from kafkaviz import units, versions
 from kafkaviz.errors import KafkavizError
 from kafkaviz.ui import parts, state, wrote
 from kafkaviz.ui.cache import Listed
+from kafkaviz.ui.checkups import again
 from kafkaviz.ui.tables import report_name
 from kafkaviz.words import say
 
@@ -29,11 +30,13 @@ def release() -> str:
 
 
 def head(here: Listed, health: "Health | None", asked: str) -> None:
-    """The title, how the broker was left, by which release that is judged, and the findings to take along."""
+    """The title, how the broker was left, by which release that is judged, a way to check again, and the findings to take along."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="kv_head"):
         parts.title(say("common.page_health"), say(f"health.left_{here.broker.left}"), gap=0)
         _choose_release(health, asked)
         if health:
+            look = {"type": "tertiary", "icon": ":material/refresh:", "help": say("health.check_again_help"), "key": "kv_check_again"}
+            st.button(say("health.check_again"), on_click=again, args=(here, asked), **look)
             _downloads(here, health, asked)
 
 
