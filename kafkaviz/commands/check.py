@@ -148,6 +148,7 @@ def _start(health: "Health") -> Iterator[str]:
     how = left[health.broker.left]
     if restart.starts:
         yield f"the next start ({how}) will succeed, and {outlook_words.sentence(health.outlook)}"
+        yield from _wrapped("", outlook_words.read_again(health.outlook), "  ")
         return
     yield f"the next start ({how}) WILL FAIL:"
     for step in restart.failures:

@@ -55,6 +55,7 @@ class Bar(NamedTuple):
     cut_bytes: int
     fails: bool
     words: str  # on hover
+    as_before: bool = False  # whether its indexes come out as they were
 
 
 class Strip(NamedTuple):
@@ -161,7 +162,7 @@ def _headline_of(step: Step) -> str:
 def _why(will: Outlook) -> str:
     if will.clean:
         return say("health.clean")
-    return counted("health.read_again", will.read_logs, n=units.group(will.read_logs)) if will.read_logs else say("health.unclean")
+    return outlook_words.read_again(will) or say("health.unclean")
 
 
 def _cut_words(findings: Sequence[Finding], restart: Restart) -> Iterator[str]:
@@ -201,11 +202,11 @@ def strip(restart: Restart, log_bytes: Mapping[tuple[str, int], int]) -> Strip |
 
 
 def _aside(bars: Sequence[Bar]) -> str:
-    if any(bar.fails for bar in bars):
+    kept = [bar for bar in bars if not bar.cut_bytes]
+    if not kept or any(bar.fails for bar in bars):
         return ""
-    if any(bar.cut_bytes for bar in bars):
-        return "" if all(bar.cut_bytes for bar in bars) else say("health.others_kept")
-    return counted("health.all_kept", len(bars))
+    same = "_same" if all(bar.as_before for bar in kept) else ""
+    return say(f"health.others_kept{same}") if len(kept) < len(bars) else counted(f"health.all_kept{same}", len(bars))
 
 
 def _bar(name: str, size_bytes: int, share: float, restart: Restart) -> Bar:
@@ -214,8 +215,10 @@ def _bar(name: str, size_bytes: int, share: float, restart: Restart) -> Bar:
     fails = any(one.action == "fail" for one in steps)
     segments = len({one.segment for one in steps if one.cause in RECOVERED and one.segment is not None})
     values = {"segments": counted("common.n_segments", segments, n=units.group(segments)), "size": units.size(size_bytes)}
-    words = say("health.bar_fails" if fails else "health.bar_cut" if cut else "health.bar_kept", cut=units.group(cut), **values)
-    return Bar(name, size_bytes, share, cut, fails, words)
+    same = outlook.is_as_before(steps)
+    key = "fails" if fails else "cut" if cut else "kept_same" if same else "kept"
+    words = say(f"health.bar_{key}", cut=units.group(cut), **values)
+    return Bar(name, size_bytes, share, cut, fails, words, same)
 
 
 def _below(bars: Sequence[Bar]) -> str:

@@ -34,6 +34,12 @@ def sentence(told: Outlook) -> str:
     return say("outlook.usual", what=usual) if usual else say("outlook.nothing")
 
 
+def read_again(told: Outlook) -> str:
+    """How much is read anew after a stop that was not clean, and what becomes of its indexes; "" where nothing is."""
+    key = "health.read_again_same" if told.as_before else "health.read_again"
+    return counted(key, told.read_logs, n=units.group(told.read_logs)) if told.read_logs else ""
+
+
 def _usual(told: Outlook) -> Iterator[str]:
     """What every start removes or writes, of a healthy directory too."""
     for key, count in (("directories", told.deleted_directories), ("waiting", told.waiting_files), ("snapshots", told.snapshots),

@@ -76,6 +76,18 @@ def test_a_partition_without_its_broker_is_taken_as_after_a_clean_stop(clean, ca
     assert capsys.readouterr().out.splitlines()[2] == "the next start (taken as after a clean stop) will succeed, and change nothing"
 
 
+def test_what_is_read_again_is_said_as_on_the_page(clean, capsys, tmp_path):
+    """A copied partition beside a meta.properties alone: every byte comes out as it was."""
+    shutil.copytree(clean / "orders-2", tmp_path / "orders-2")
+    shutil.copy2(clean / "meta.properties", tmp_path)
+    assert main(["check", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].startswith("the next start (not stopped cleanly) will succeed, and change nothing")
+    assert " ".join(map(str.strip, lines[3:5])) == (
+        "It was not stopped cleanly, so 1 log is read again from its recovery point, and its indexes rebuilt to the same bytes."
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -77,6 +77,21 @@ def test_logs_that_are_only_read_are_said_to_be_kept():
     assert checkup.strip(Restart(False, True, (AGAIN[1], TORN)), LOGS).aside == ""
 
 
+def test_what_is_read_again_and_comes_out_the_same_is_said_so():
+    """Headline, sentence and strip, as the steps: no index is another one behind it."""
+    same = Restart(False, True, tuple(Step(name, 0, "keep", "unflushed", "", f"{name}/0.log") for name in ("orders-0", "a-0")))
+    told = checkup.verdict([], same, 2)
+    assert told.title == "This broker will start, and change nothing"
+    again = "It was not stopped cleanly, so 2 logs are read again from their recovery points, and their indexes rebuilt to the same bytes."
+    assert told.text == again
+    strip = checkup.strip(same, LOGS)
+    assert strip.aside == "kept whole, indexes rebuilt to the same bytes"
+    assert strip.bars[0].words == "1 segment, 5.86 KiB: kept whole, index rebuilt to the same bytes"
+    cut = checkup.strip(Restart(False, True, (*same.steps, TORN, AGAIN[1])), LOGS)
+    assert cut.aside == "others: kept whole, index rebuilt to the same bytes"
+    assert checkup.strip(Restart(False, True, (*same.steps, AGAIN[1])), LOGS).aside == "kept whole, indexes rebuilt"
+
+
 def test_a_renamed_directory_is_named_shortly():
     """The list has no room for its random part; the detail has it."""
     directory = "old-0.d9e2420e43c24fe7bcf8a819bf93d888-delete"
