@@ -4,10 +4,10 @@ import streamlit as st
 
 from kafkaviz.ui import pick, work
 from kafkaviz.ui.cache import Listed
-from kafkaviz.ui.checkups import checkups, is_for_spark
+from kafkaviz.ui.checkups import checkups, is_for_spark, is_large
 from kafkaviz.ui.frame import frame
 from kafkaviz.ui.health.found import not_ended, told
-from kafkaviz.ui.health.head import head, release
+from kafkaviz.ui.health.head import by_traces, head, release
 from kafkaviz.ui.health.rebuilt_indexes import rebuilt_indexes
 from kafkaviz.ui.health.waiting import waiting
 from kafkaviz.ui.printed import printed
@@ -16,24 +16,30 @@ QUICK_S = 0.8  # a checkup that takes no longer shows no progress
 
 
 def main() -> None:
-    """The page; a directory too large for a checkup of its own waits for the pipeline."""
+    """The page; a directory too large for a checkup of its own waits for the pipeline, which judges by its traces alone."""
     place = frame("Health")
     printed()
-    here, asked = pick.listed(place), release()
-    if not asked and is_for_spark(here):
+    here, wanted = pick.listed(place), release()
+    asked = "" if is_large(here) else wanted
+    if is_for_spark(here):
         head(here, None, asked)
+        by_traces(here, wanted)
         return work.strip(here)
-    checked(here, asked)
+    checked(here, asked, wanted)
 
 
-def checked(here: Listed, asked: str) -> None:
-    """The checkup: how far it is, why it has not come to an end, or what it found and the indexes anew."""
+def checked(here: Listed, asked: str, wanted: str) -> None:
+    """The checkup: how far it is, why it has not come to an end, or what it found and the indexes anew.
+
+    asked: the release that it goes by; wanted: the one that was chosen.
+    """
     shown = checkups().errors(here)
     checkup = checkups().of(here, asked)
     is_over = checkup.over.wait(QUICK_S)
     if is_over and checkups().errors(here) != shown:
         st.rerun()  # the sidebar was drawn before their number was known
     head(here, checkup.health if is_over else None, asked)
+    by_traces(here, wanted)
     if not is_over:
         return waiting(here, asked)
     if checkup.error is not None:

@@ -190,6 +190,31 @@ def test_a_large_directory_is_left_to_spark(damaged, monkeypatch, starts):
     assert "Spark" in words and not checkups()._known
 
 
+def test_a_release_does_not_lead_round_the_size(damaged, monkeypatch, starts):
+    """No thread of the server reads a large directory, whatever was chosen; the page says how that release is asked."""
+    monkeypatch.setattr("kafkaviz.ui.checkups.LARGE_BYTES", 1000)
+    monkeypatch.setattr("kafkaviz.ui.cache.is_fresh", lambda here: False)  # whatever another test's catalog tells
+    at = opened(damaged, kafka="3.9")
+    words = "\n".join(one.proto.body for one in at.get("html"))
+    assert "Spark" in words and not checkups()._known
+    assert "not as Kafka 3.9" in words and f"kafkaviz check {damaged} --kafka-version 3.9" in words
+    next(one for one in at.button if one.label == "As its traces tell").click().run()
+    assert "not as Kafka" not in "\n".join(one.proto.body for one in at.get("html")) and "kafka" not in at.query_params
+
+
+def test_what_the_catalog_tells_of_a_large_directory_is_told_whatever_was_chosen(damaged, monkeypatch):
+    """It is there at once; no release is asked of a thread."""
+    from kafkaviz.ui import cache
+
+    found = health.check(cache.broker(damaged))
+    monkeypatch.setattr("kafkaviz.ui.checkups.LARGE_BYTES", 1000)
+    monkeypatch.setattr(cache, "told_health", lambda here: found)
+    monkeypatch.setattr(cache, "is_fresh", lambda here: True)
+    monkeypatch.setattr(health, "check", None)
+    at = opened(damaged, kafka="2.2")
+    assert sent(at)["key"].endswith(" ") and "not as Kafka 2.2" in "\n".join(one.proto.body for one in at.get("html"))
+
+
 def test_nothing_in_the_directory_changes(damaged, tmp_path, fingerprint):
     """Names, sizes, times and bytes are as they were."""
     copy = shutil.copytree(damaged, tmp_path / "copy")

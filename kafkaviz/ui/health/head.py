@@ -1,6 +1,7 @@
 """The head of the Health page: how the broker was left, the release that it is judged by, and the findings to take along."""
 
 import json
+import shlex
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from kafkaviz import units, versions
 from kafkaviz.errors import KafkavizError
 from kafkaviz.ui import parts, state, wrote
 from kafkaviz.ui.cache import Listed
-from kafkaviz.ui.checkups import again
+from kafkaviz.ui.checkups import LARGE_BYTES, again, is_large
 from kafkaviz.ui.tables import report_name
 from kafkaviz.words import say
 
@@ -38,6 +39,16 @@ def head(here: Listed, health: "Health | None", asked: str) -> None:
             look = {"type": "tertiary", "icon": ":material/refresh:", "help": say("health.check_again_help"), "key": "kv_check_again"}
             st.button(say("health.check_again"), on_click=again, args=(here, asked), **look)
             _downloads(here, health, asked)
+
+
+def by_traces(here: Listed, wanted: str) -> None:
+    """Where the directory is too large to be judged as the release that was chosen, says so, and how that is asked; else nothing."""
+    if not (wanted and is_large(here)):
+        return
+    command = f"kafkaviz check {shlex.quote(units.legible(str(here.broker.source)))} --kafka-version {wanted}"
+    size = units.size(LARGE_BYTES)
+    with parts.state("by_traces", "info", say("health.not_as", release=wanted), say("health.not_as_why", size=size, command=command)):
+        st.button(say("health.as_traces_tell"), key="kv_by_traces", on_click=st.query_params.pop, args=(state.RELEASE, None))
 
 
 def _downloads(here: Listed, health: "Health", asked: str) -> None:
