@@ -84,6 +84,14 @@ def damaged(cache: Path) -> Path:
     return _sample("kafka-4.3.1-damaged")
 
 
+@pytest.fixture(scope="session")
+def unstartable(cache: Path) -> Path:
+    """The partition of a 4.3.1 broker's directory that no start loads, with the metadata log that tells its settings."""
+    from kafkaviz.log.archive import opened
+
+    return opened(DATA / "kafka-4.3.1-unstartable-excerpt.tar.gz")
+
+
 def _sample(name: str) -> Path:
     """A broker directory of sample_data, unpacked."""
     from kafkaviz.log.archive import opened

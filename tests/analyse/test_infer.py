@@ -130,6 +130,24 @@ def test_nothing_is_made_up():
     assert roll_reasons(small_after_large)[0] is None
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "trace"),
+    [
+        ("kafka-3.9.0-leader", "3.9 or later", "bootstrap.checkpoint sets metadata.version"),
+        ("kafka-2.8.2-legacy", "0.11 to 3.6", ".kafka_cleanshutdown is empty"),
+    ],
+)
+def test_versions_by_the_own_files_of_real_directories(data, name, text, trace):
+    """What the broker left beside its logs, and one topic that was never written to."""
+    looks = looks_like(open_broker(data / f"{name}-excerpt.tar.gz"))
+    assert looks.text == text and trace in looks.because
+
+
+def test_versions_of_the_samples(clean, killed):
+    """Brokers of 4.3.1."""
+    assert [looks_like(open_broker(one)).text for one in (clean, killed)] == ["4.3 or later"] * 2
+
+
 def test_versions_of_real_directories(clean, shared):
     """Every directory looks like the version that wrote it, and the trace is named."""
     assert looks_like(open_broker(clean)).text == "4.3 or later"

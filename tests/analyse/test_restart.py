@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.analyse.restart import Restart, foretell, foretell_partition
+from kafkaviz.analyse.restart import NEWEST, Restart, configs, foretell, foretell_partition
 from kafkaviz.log.archive import opened
 from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.log.settings import open_settings
 from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.simulate.recovering.recovery import Recovered
 
@@ -116,6 +117,27 @@ def test_the_lines_that_the_broker_wrote_while_it_recovered(shared, killed_whole
     steps = [one for one in killed_whole.restart.steps if one.cause == "producer-state" and one.partition != METADATA]
     written = {(one.partition, str(int(Path(one.file).stem))) for one in steps}
     assert {one.action for one in steps} == {"rebuild"} and lines_with(log, r"Wrote producer snapshot at offset (\d+)") == written
+
+
+def test_a_partition_that_no_broker_loads(unstartable, data):
+    """The exception is the one that Kafka ended with; the directory's own metadata log tells the setting that brings it about."""
+    restart = foretell(open_broker(unstartable))
+    (failure,) = restart.failures
+    said = (data / "kafka-4.3.1-unstartable.start-error.txt").read_text().splitlines()
+    assert not restart.starts and failure.error in said
+    assert any("Error while loading logs" in line and f"/{failure.partition} " in line for line in said)
+    assert (failure.partition, failure.segment, failure.cause) == ("meter-readings-0", 0, "index-full")
+    assert (failure.from_position, failure.size_bytes) == (84 * 12, 12) and "byte 27340 of its 807086, offset 254" in failure.why
+
+
+@pytest.mark.parametrize(
+    ("setting", "starts"), [("segment.index.bytes", True), ("log.index.size.max.bytes", False), ("log.index.interval.bytes", False)]
+)
+def test_which_settings_get_past_the_exception(unstartable, setting, starts):
+    """As four starts of 4.3.1 had it: a default of the broker, which ended on the same exception, and a value of the topic's own."""
+    broker = open_broker(unstartable)
+    settings = open_settings(broker, NEWEST, {setting: "10485760"})
+    assert foretell(broker, configs(settings)).starts is starts
 
 
 def test_a_directory_that_no_broker_starts_on(shared):

@@ -44,6 +44,13 @@ def test_a_changed_byte_of_a_recording_is_noticed(data):
     assert len(differences([history])) == 1
 
 
+def test_some_segments_of_an_old_release(data):
+    """Every interval, appends of one batch and of several: the files before and after the segment is closed."""
+    found = histories(data / "old_segments.jsonl.gz")
+    assert {one["version"] for one in found} == {"1.1.1", "2.0.1"} and len(found) == 10
+    assert {one["id"]: old_segment(one) for one in found} == {one["id"]: [] for one in found}
+
+
 def test_every_segment_of_an_old_release(shared):
     """vectors/legacy-segments: 1.1.1 with first-offset keys and 2.0.1, filled by a follower's appends."""
     found = histories(shared / "vectors" / "legacy-segments.jsonl.gz")

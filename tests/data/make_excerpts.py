@@ -1,0 +1,60 @@
+"""Writes excerpts of recordings that are too large to be kept here: three directories, the lines of a start, old segments.
+
+python make_excerpts.py DIRECTORIES EXPECTED VECTORS OUT, where DIRECTORIES has the unpacked broker directories by name, EXPECTED what
+was recorded of kafka-4.3.1-unstartable, and VECTORS legacy-segments.jsonl.gz. What is taken of a directory is taken whole, sparse and
+with its times; GNU tar is needed.
+"""
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+TAR = (
+    "tar", "--sparse", "--format=posix", "--sort=name", "--owner=0", "--group=0", "--numeric-owner",
+    "--pax-option=delete=atime,delete=ctime",
+)  # fmt: skip
+TAKEN = {  # partitions; the files of the broker directory itself go with them
+    "kafka-4.3.1-unstartable": ("__cluster_metadata-0", "meter-readings-0"),
+    "kafka-3.9.0-leader": ("nothing-yet-0",),
+    "kafka-2.8.2-legacy": ("v2.empty-0",),
+}
+LARGEST = 20_000  # characters of a line
+
+
+def directory(folder: Path, name: str, out: Path) -> None:
+    """Some partitions of a broker directory, and its own files."""
+    own = sorted(path.name for path in (folder / name).iterdir() if path.is_file())
+    members = [f"{name}/{one}" for one in (*own, *TAKEN[name])]
+    made = subprocess.run([*TAR, "-C", str(folder), "-c", *members], capture_output=True, check=True).stdout
+    out.write_bytes(gzip.compress(made, mtime=0))
+
+
+def segments(vectors: Path) -> list[dict]:
+    """Of both releases segments that no other is like: another interval each, of one batch an append and of several."""
+    found, taken = [], set()
+    with gzip.open(vectors / "legacy-segments.jsonl.gz", "rt") as lines:
+        for line in lines:
+            one = json.loads(line)
+            kind = one["version"], one["index_interval_bytes"], max(map(len, one["appends"])) > 1
+            if kind not in taken and len(line) < LARGEST:
+                taken.add(kind)
+                found.append({name: value for name, value in one.items() if name not in ("queries", "recovered", "recover_truncated")})
+    return found
+
+
+def of_the_failed_start(expected: Path) -> list[str]:
+    """The lines about the partition that would not load, and about the exception."""
+    lines = (expected / "start-error.txt").read_text().splitlines()
+    named = ("[LogLoader partition=meter-readings-0,", "Error while loading logs", " ERROR ")
+    return [line for line in lines if any(one in line for one in named) or line.startswith("java.lang.")]
+
+
+if __name__ == "__main__":
+    directories, expected, vectors, out = map(Path, sys.argv[1:])
+    for name in TAKEN:
+        directory(directories, name, out / f"{name}-excerpt.tar.gz")
+    (out / "kafka-4.3.1-unstartable.start-error.txt").write_text("\n".join(of_the_failed_start(expected)) + "\n")
+    text = "".join(f"{json.dumps(one)}\n" for one in segments(vectors))
+    (out / "old_segments.jsonl.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
