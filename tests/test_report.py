@@ -23,7 +23,8 @@ from kafkaviz.format import record
 from kafkaviz.format.batch import CRC_START, HEADER, HEADER_BYTES, LENGTH_END
 from kafkaviz.format.record import Record
 from kafkaviz.log.broker import open_broker
-from kafkaviz.reporting import closing, html, inputs, subject
+from kafkaviz.log.segment import Segment
+from kafkaviz.reporting import closing, html, inputs, records, subject
 from kafkaviz.reporting import health as health_part
 from kafkaviz.reporting.html import Html
 from kafkaviz.reporting.subject import gather
@@ -167,6 +168,16 @@ def test_what_records_hold_is_left_out_unless_somebody_asks(trapped):
     quiet, open_ = (Read(report.report(broker, MADE_MS, with_payload=asked)).words for asked in (False, True))
     assert "zweitens" not in quiet and "log-garbage-tail" in quiet and TRAP.encode().hex(" ")[:20] not in quiet
     assert "A few records" in open_ and "zweitens" in open_ and f"{TRAP}: ff 00 (2 B)" in open_ and TRAP.encode().hex(" ")[:20] in open_
+
+
+def test_only_the_end_of_a_log_is_read_for_its_last_records(clean, monkeypatch):
+    """From an index entry near it on: not the rows of all batches, of which a full segment has millions."""
+    read, scan, partition = [], Segment.scan, open_broker(clean).partition("orders-0")
+    last = partition.live[-1]
+    monkeypatch.setattr(records, "STRETCH_BYTES", 16_384)
+    monkeypatch.setattr(Segment, "scan", lambda self, start, stop: read.append((start, stop)) or scan(self, start, stop))
+    told = records._sample(partition)
+    assert told.rows and read == [(read[0][0], last.log.size_bytes)] and last.log.size_bytes - read[0][0] < 40_000
 
 
 @pytest.mark.parametrize(

@@ -47,13 +47,18 @@ class Log:
 
     def pieces(self, start: int, stop: int) -> Iterator[Piece]:
         """The pieces that have a byte in [start, stop), in the order of the file; each begins where the one before ends."""
-        begin, stop = self._before(start), min(stop, self.size_bytes)
+        begin, stop = self.before(start), min(stop, self.size_bytes)
         last = Piece(begin, begin, BATCH)
         while last.end < stop:
             for piece in self._steps(last, start, stop):
                 last = piece
                 if piece.end > start:
                     yield piece
+
+    def before(self, start: int) -> int:
+        """A byte at or before start where a batch begins: the nearest entry that proves it, else 0."""
+        nearest = self._entries[: np.searchsorted(self._entries, start, "right")][::-1][:TRIES]
+        return next((entry for entry in nearest.tolist() if self._is_intact(entry)), 0)
 
     def batch(self, position: int) -> bytes:
         """The bytes of the batch at a position, at most 16 MiB of them."""
@@ -109,11 +114,6 @@ class Log:
         positions = offset_index.parse(data)["position"].astype(np.int64)
         positions = positions[(positions > 0) & (positions < self.size_bytes)]
         return positions if (np.diff(positions) > 0).all() else np.unique(positions)
-
-    def _before(self, start: int) -> int:
-        """A byte at or before start where a batch begins: the nearest entry that proves it, else 0."""
-        nearest = self._entries[: np.searchsorted(self._entries, start, "right")][::-1][:TRIES]
-        return next((entry for entry in nearest.tolist() if self._is_intact(entry)), 0)
 
     def _after(self, position: int, end: int) -> int | None:
         """The next entry behind a byte and before another at which a whole batch begins."""

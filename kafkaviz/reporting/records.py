@@ -3,16 +3,17 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from kafkaviz import units
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import is_control
 from kafkaviz.format.batch_records import BatchRecord
+from kafkaviz.log import pieces
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.partition import Partition
+from kafkaviz.log.segment import Segment
 
 TOPICS, RECORDS = 200, 3
+STRETCH_BYTES = 1 << 20  # of a .log, whose headers are read at once
 CHARACTERS, HEX_BYTES, HEADERS = 160, 32, 6  # of a key, a value or a header; of bytes that are no text; of a record
 
 
@@ -45,13 +46,23 @@ def _log_bytes(partition: Partition) -> int:
 def _sample(partition: Partition) -> Sample:
     try:
         for segment in reversed(partition.live):
-            batches = segment.batches()
-            for row in np.flatnonzero(~is_control(batches))[::-1].tolist():
-                if found := segment.records(int(batches["position"][row])):
+            for position in _from_the_end(segment):
+                if found := segment.records(position):
                     return Sample(partition.directory, tuple(map(_row, found[-RECORDS:])))
     except KafkavizError as fault:
         return Sample(partition.directory, fault=getattr(fault, "what", str(fault)))
     return Sample(partition.directory)
+
+
+def _from_the_end(segment: Segment) -> Iterator[int]:
+    """Where each batch that holds data begins, the last one first; headers are read by stretches from an index entry on."""
+    log, stop = pieces.Log(segment.log), segment.log.size_bytes
+    while stop:
+        start = log.before(max(0, stop - STRETCH_BYTES))
+        found = [batches["position"][~is_control(batches)] for batches in segment.scan(start, stop)]
+        for positions in reversed(found):
+            yield from positions[::-1].tolist()
+        stop = start
 
 
 def _row(one: BatchRecord) -> tuple[str, str, str, str, str]:
