@@ -205,13 +205,21 @@ def _title(overview: Overview) -> str:
         return counted("broker.torn_title", len(tails), count=number(len(tails)).capitalize(), bytes=units.group(int(tails.sum())))
     dense = [row for row in overview.partitions if (row.sums.offset_entries or 0) > ENTRIES_TO_COMPARE and row.sums.log_bytes]
     if dense:
-        row = min(dense, key=lambda row: (row.sums.bytes_an_entry, row.directory))
-        alone = "dense_alone" if len(overview.partitions) == 1 else "dense_title"
-        return say(f"broker.{alone}", name=row.label, bytes=units.group(round(row.sums.bytes_an_entry)))
+        return _dense_title(dense, len(overview.partitions) == 1)
     if not overview.total.log_bytes:
         return say("broker.empty_title")
     row = min(overview.partitions, key=ORDERS[LARGEST])
     return say("broker.large_title", name=row.label, size=units.size(row.sums.log_bytes), total=units.size(overview.total.log_bytes))
+
+
+def _dense_title(dense: Sequence[Row], is_alone: bool) -> str:
+    """Which index is the densest, or how many are; dense: those that can be compared."""
+    least = min(round(row.sums.bytes_an_entry) for row in dense)
+    first, *others = (row for row in dense if round(row.sums.bytes_an_entry) == least)
+    if others:
+        key = "dense_same" if len(others) + 1 == len(dense) else "dense_several"
+        return say(f"broker.{key}", count=number(len(others) + 1).capitalize(), bytes=units.group(least))
+    return say("broker.dense_alone" if is_alone else "broker.dense_title", name=first.label, bytes=units.group(least))
 
 
 def tail_words(tail: Tail) -> str:

@@ -88,6 +88,17 @@ def test_one_topic_partition_is_held_against_no_other(tmp_path):
     assert broker_map.view(alone).title == "day-0 has an entry every 143 bytes of its log"
 
 
+def test_equally_dense_topic_partitions_are_not_told_apart(tmp_path):
+    """All of them, or those at the top."""
+    kafka = tmp_path / "kafka"
+    for number in range(3):
+        make_segment(kafka / f"busy-{number}", 0, 1000, [100, 200, 300, 400, 500, 600, 700])
+    title = lambda: broker_map.view(overview.with_entries(overview.inventory(open_broker(kafka)))).title  # noqa: E731 - asked twice
+    assert title() == "Three topic-partitions are equally dense: an index entry every 143 bytes"
+    make_segment(kafka / "calm-0", 0, 1000, [100, 200, 300, 400, 500, 600])
+    assert title() == "Three topic-partitions are indexed most densely: an entry every 143 bytes"
+
+
 def test_strips_stand_below_their_rows(known):
     """One for each row, dark where its entries are; where only numbers are known, one shade a segment."""
     strip = broker_map.view(known).strip
