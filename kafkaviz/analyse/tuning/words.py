@@ -17,7 +17,7 @@ from kafkaviz.format.names import METADATA_TOPIC
 
 NEW_SEGMENTS = ("index.interval.bytes", "segment.index.bytes")  # LogSegment takes them when it is made
 AT_ONCE = ("segment.bytes", "segment.ms", "segment.jitter.ms")  # UnifiedLog asks for them at each append
-BOOTSTRAP = "localhost:9092"
+BOOTSTRAP = "<broker>:9092"  # whoever runs it puts a name there
 BUDGET_NAMES = {
     "p99": "p99 of a warm lookup", "cold-p99": "p99 of a cold lookup", "cores": "the processor's share", "index": "the index's size",
 }  # fmt: skip

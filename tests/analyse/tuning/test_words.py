@@ -15,7 +15,7 @@ from kafkaviz.analyse.tuning import words
 )
 def test_the_line_that_changes_it(topic, line):
     """As kafka-configs.sh of 4.x takes it, for a topic or for all brokers."""
-    start = "kafka-configs.sh --bootstrap-server localhost:9092 --alter "
+    start = "kafka-configs.sh --bootstrap-server <broker>:9092 --alter "
     assert words.alter_line("index.interval.bytes", 2048, topic) == start + line
 
 
