@@ -86,14 +86,15 @@ def _batches(read: Read, batches: np.ndarray) -> Iterator[memoryview]:
 
 def _runs(batches: np.ndarray) -> Iterator[np.ndarray]:
     """The batches in stretches without a gap, of RUN_BYTES at most or of one batch."""
+    starts = batches["position"]
+    ends = starts + batches["size_bytes"]
+    gaps = np.flatnonzero(starts[1:] != ends[:-1]) + 1
     first = 0
-    while first < len(batches):
-        starts, sizes = batches["position"][first:], batches["size_bytes"][first:]
-        ends = starts + sizes
-        joined = np.append(True, starts[1:] == ends[:-1]) & (ends - starts[0] <= RUN_BYTES)
-        length = max(1, len(joined) if joined.all() else int(np.argmin(joined)))
-        yield batches[first : first + length]
-        first += length
+    for behind in [*gaps.tolist(), len(batches)]:
+        while first < behind:
+            length = max(1, int(np.searchsorted(ends[first:behind], starts[first] + RUN_BYTES, "right")))
+            yield batches[first : first + length]
+            first += length
 
 
 def _body(number: int, row: np.void, data: memoryview) -> _Body | None:

@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kafkaviz.binary import codec
 from kafkaviz.format import batch_records, record
-from kafkaviz.format.batch import is_control
+from kafkaviz.format.batch import BATCH, is_control
 from kafkaviz.format.walk import walk
 from kafkaviz.pipeline import records as records_module
 from kafkaviz.pipeline.pushed import Limits
@@ -132,3 +134,17 @@ def test_limits_leave_out_the_rest():
     assert found_in(data, wish)[0] == expected and len(expected) > 10
     (short, _) = found_in(data, Wish(wish.offsets, wish.times_ms))
     assert short == [{name: value for name, value in row.items() if name not in ("key", "value", "headers")} for row in expected]
+
+
+@given(st.lists(st.tuples(st.integers(61, 3 << 20), st.sampled_from([0, 0, 0, 1, 61])), max_size=40))
+def test_stretches_that_are_read_at_once(sizes_and_gaps):
+    """Batches without a gap, up to 8 MiB or one batch: as a loop over them has it."""
+    batches = np.zeros(len(sizes_and_gaps), BATCH)
+    runs, at = [], 0
+    for number, (size_bytes, gap) in enumerate(sizes_and_gaps):
+        batches[number]["position"], batches[number]["size_bytes"] = at + gap, size_bytes
+        joins = gap == 0 and runs and at + size_bytes - batches[runs[-1][0]]["position"] <= records_module.RUN_BYTES
+        runs[-1].append(number) if joins else runs.append([number])
+        at += gap + size_bytes
+    found = [run["position"].tolist() for run in records_module._runs(batches)]
+    assert found == [batches["position"][run].tolist() for run in runs]
