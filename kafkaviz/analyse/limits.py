@@ -98,13 +98,6 @@ def time_index_full_bytes(segment_index_bytes: int, gap: float, share: float = 1
     return usable_time_slots(segment_index_bytes) * gap / share
 
 
-def decisive_gap_bytes(segment_index_bytes: int, segment_bytes: int) -> tuple[float, float]:
-    """The gaps below which the offset index, and the time index where each point adds an entry, fill before the segment does."""
-    slots = offset_slots(segment_index_bytes), usable_time_slots(segment_index_bytes)
-    offset, time = (segment_bytes / one if one else float("inf") for one in slots)
-    return offset, time
-
-
 def safe_index_bytes(segment_bytes: int, gap: float, share: float = 1) -> int:
     """The least segment.index.bytes with which no index fills before a segment of so many bytes."""
     offset, time = offset_index.ENTRY.itemsize, time_index.ENTRY.itemsize

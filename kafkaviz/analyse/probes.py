@@ -19,19 +19,13 @@ PLAYED_BITS = 18  # of a number of entries: a 2 MiB .index
 class Probes:
     """Of each slot that a search can end at, (n,): the slots read and the pages touched; without the read of the result.
 
-    warm_from_slot: None of a plain search. tail_probes, tail_pages: for the reader at the end, whose target is above the last key.
+    tail_probes, tail_pages: for the reader at the end, whose target is above the last key.
     """
 
     probes: np.ndarray
     pages: np.ndarray
-    warm_from_slot: int | None
     tail_probes: int
     tail_pages: int
-
-    @property
-    def in_warm(self) -> np.ndarray:
-        """Which slots a search finds in the warm section; none of a plain search."""
-        return np.zeros(len(self.probes), bool) if self.warm_from_slot is None else np.arange(len(self.probes)) >= self.warm_from_slot
 
 
 @lru_cache(maxsize=64)
@@ -40,9 +34,8 @@ def probes(entries: int, entry_bytes: int, warm: bool = True, warm_bytes: int = 
     keys = 2 * np.arange(entries, dtype=np.int64)
     found = slots.floors(keys, keys + 1, entry_bytes, warm, warm_bytes, page_bytes)
     tail = found[-1] if entries else np.zeros(3, np.int64)
-    first = slots.first_warm_slot(entries, entry_bytes, warm_bytes) if warm and entries else None
     found.setflags(write=False)
-    return Probes(found[:, 1], found[:, 2], first, int(tail[1]), int(tail[2]))
+    return Probes(found[:, 1], found[:, 2], int(tail[1]), int(tail[2]))
 
 
 @lru_cache(maxsize=512)

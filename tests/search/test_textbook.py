@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from kafkaviz.analyse.lookups import served
 from kafkaviz.log.broker import open_broker
 from kafkaviz.search import slots, textbook
-from kafkaviz.search.lookup import by_offset, by_timestamp
+from kafkaviz.search.lookup import by_offset
 from kafkaviz.search.profile import profile
 from kafkaviz.search.translate import translate
 
@@ -38,16 +38,6 @@ def test_the_batch_of_a_scan_from_the_start_is_the_one_of_a_lookup(clean, name):
             assert (found and found.position) == (None if plain is None else plain["position"])
 
 
-@pytest.mark.parametrize(("name", "step"), [("orders-0", 997), ("sensors-late-0", 97)])
-def test_the_first_record_of_a_time_is_the_one_of_a_lookup(clean, name, step):
-    """Where the indexes are whole, out of order or not."""
-    log = served(open_broker(clean).partition(name))
-    for offset in range(0, 11000, step):
-        timestamp_ms = by_offset(log, offset, OF).record.timestamp_ms
-        first = textbook.first_from(log, timestamp_ms)
-        assert by_timestamp(log, timestamp_ms, OF).answer.offset == first.offset <= offset
-
-
 def test_a_damaged_index_hides_records(damaged):
     """954 is there, and the broker gave 1017."""
     log = served(open_broker(damaged).partition("bookings-0"))
@@ -55,11 +45,3 @@ def test_a_damaged_index_hides_records(damaged):
     assert by_offset(log, 954, OF).record.offset == 1017
     batch = textbook.batch_of(segment, 954)
     assert batch["base_offset"] <= 954 <= batch["last_offset"]
-
-
-def test_the_nearest_time_is_not_what_kafka_answers(clean):
-    """Out of order times: the first that is late enough may be far from the nearest."""
-    log = served(open_broker(clean).partition("sensors-late-0"))
-    asked = [by_offset(log, offset, OF).record.timestamp_ms + 1 for offset in range(100, 3000, 500)]
-    nearest = [textbook.closest_to(log, timestamp_ms).offset for timestamp_ms in asked]
-    assert nearest != [by_timestamp(log, timestamp_ms, OF).answer.offset for timestamp_ms in asked]

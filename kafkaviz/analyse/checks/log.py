@@ -18,16 +18,19 @@ from kafkaviz.format.deep_scan import FAULTS
 from kafkaviz.format.offset_index import MOST_RELATIVE
 from kafkaviz.log import file
 from kafkaviz.log.segment import Segment
+from kafkaviz.simulate.starting.file_records import MOST_LOG_BYTES
 from kafkaviz.units import group, size
 
 MAGICS = (0, 1, 2)
 LENGTH_AT, MAGIC_AT, CRC_AT = (HEADER.fields[name][1] for name in ("batch_length_bytes", "magic", "crc"))
-COUNT_AT = HEADER.fields["record_count"][1]
 LEGACY_CRC_AT, LEGACY_CRC_START = LEGACY_HEADER.fields["crc"][1], LEGACY_HEADER.fields["magic"][1]
 SUMMED_BYTES = 16 << 20  # of a larger batch the computed checksum is not told
 SHOWN_BYTES = 16  # of a tail
 TAILS = {"zeros": "log-zero-tail", "torn": "log-torn-tail", "garbage": "log-garbage-tail"}
 TOO_LARGE = "batch-too-large"
+UNOPENED = "No start opens a .log of more than 2147483647 bytes, so none comes to cut them off, and the broker does not start"
+CUT_BY_HAND = "With the broker stopped, copy the .log, then cut it yourself where its last batch ends (truncate -s)"
+RESTORE = "Restore the segment from another replica; no start opens it, and cut at its last batch it is still too large"
 
 
 class Watch:
@@ -157,8 +160,13 @@ class Watch:
         there = f": {group(length)} byte{' of it is' if length == 1 else 's of it are'} there" if reading.tail.kind == "torn" else ""
         message = f"{reading.tail.words}, from byte {group(position)} on{there}"
         words = ("The next start recovers this log and cuts them off", "Copy the .log first") if self._will_be_cut() else ("", "")
+        words = (UNOPENED, CUT_BY_HAND if position <= MOST_LOG_BYTES else RESTORE) if self._is_refused() else words
         code = TAILS[reading.tail.kind]
         yield self._facts.found(code, name, message, evidence, position, length, consequence=words[0], next_step=words[1])
+
+    def _is_refused(self) -> bool:
+        """Whether no start opens it, so that none comes to cut it."""
+        return self._segment.in_use and self._segment.log.size_bytes > MOST_LOG_BYTES
 
     def _will_be_cut(self) -> bool:
         """Whether a start is sure to look: it recovers the last segment of every log that was not stopped cleanly."""
