@@ -134,10 +134,10 @@ def _other_index(key: str) -> Callable[[Mapping], str]:
 def _topics(values: Mapping) -> str:
     changing = values["changing"]
     if not changing:
-        return say("reasons.topics_none", topics=values["topics"])
+        return say("reasons.topic_none" if values["topics"] == 1 else "reasons.topics_none", topics=values["topics"])
     each = (say("reasons.topic", name=name, interval=value) for name, value in list(changing.items())[:MOST_TOPICS])
     named = and_more(each, max(len(changing) - MOST_TOPICS, 0))
-    return say("reasons.topics", n=len(changing), topics=values["topics"], named=named)
+    return say("reasons.topic_gains" if values["topics"] == 1 else "reasons.topics", n=len(changing), topics=values["topics"], named=named)
 
 
 def _tiny(values: Mapping) -> str:

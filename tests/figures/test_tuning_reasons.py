@@ -54,6 +54,8 @@ EVERY = [
     ("topic-by-topic", {"changing": {}, "topics": 7}),
     ("topic-by-topic", {"changing": {"a": 1024, "b": 2048}, "topics": 7}),
     ("topic-by-topic", {"changing": {str(one): 1024 for one in range(8)}, "topics": 9}),
+    ("topic-by-topic", {"changing": {}, "topics": 1}),
+    ("topic-by-topic", {"changing": {"a": 1024}, "topics": 1}),
     *(("tiny-batches", {"batch_bytes": 97.0, "single_share": one}) for one in (0.9, 0.1)),
     ("two-headers", {}),
     ("cold", {"at": at(), "costs": COSTS}),

@@ -192,11 +192,17 @@ def _other_index(values: Mapping, how: str) -> str:
 
 def _topics(values: Mapping) -> str:
     changing = values["changing"]
+    alone = values["topics"] == 1
+    if not changing and alone:
+        return "its one topic gains nothing by another interval"
     if not changing:
         return f"of {values['topics']} topics none gains by another interval"
     named = ", ".join(f"{name} ({value})" for name, value in list(changing.items())[:5])
     more = f" and {len(changing) - 5} more" if len(changing) > 5 else ""
-    return f"{len(changing)} of {values['topics']} topics would gain by an interval of their own: {named}{more}; the broker's default stays"
+    many = "its one topic would gain by an interval of its own" if alone else (
+        f"{len(changing)} of {values['topics']} topics would gain by an interval of their own"
+    )
+    return f"{many}: {named}{more}; the broker's default stays"
 
 
 _WORDS: dict[str, Callable[[Mapping], str]] = {

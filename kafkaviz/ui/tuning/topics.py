@@ -25,12 +25,18 @@ TOPIC_COLUMNS = (
 )  # fmt: skip
 
 
+def _gaining(changing: int, count: int) -> str:
+    """How many of the topics gain."""
+    if not changing:
+        return say("tuning.none_gains")
+    return say("tuning.one_gains") if count == 1 else say("tuning.some_gain", n=changing, count=count)
+
+
 def topics(shown: Shown) -> None:
     """Every topic with its own answer, the densest index first; a click opens it."""
     each, cases = shown.answer.each, sorted(shown.source.cases, key=lambda one: -one.index_share)
     changing = sum(one is not None and one.verdict == tuning.Verdict.CHANGE for one in each.values())
-    aside = say("tuning.some_gain", n=changing, count=len(cases)) if changing else say("tuning.none_gains")
-    parts.heading(say("tuning.topics"), aside)
+    parts.heading(say("tuning.topics"), _gaining(changing, len(cases)))
     st.space(10)
     head = "".join(f"<th{' class=r' if 0 < place < 7 else ''}>{say(f'tuning.head_{one}')}</th>" for place, one in enumerate(TOPIC_HEADS))
     with st.container(key="kv_topics"):

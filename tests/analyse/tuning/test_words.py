@@ -4,6 +4,7 @@ import pytest
 
 from kafkaviz.analyse import cost_model
 from kafkaviz.analyse.tuning import words
+from kafkaviz.analyse.tuning.rule import Reason
 
 
 @pytest.mark.parametrize(
@@ -17,6 +18,13 @@ def test_the_line_that_changes_it(topic, line):
     """As kafka-configs.sh of 4.x takes it, for a topic or for all brokers."""
     start = "kafka-configs.sh --bootstrap-server <broker>:9092 --alter "
     assert words.alter_line("index.interval.bytes", 2048, topic) == start + line
+
+
+def test_a_broker_of_one_topic():
+    """It is not counted out of one."""
+    told = [words.words(Reason("topic-by-topic", {"changing": one, "topics": 1})) for one in ({"a": 1024}, {})]
+    gains = "its one topic would gain by an interval of its own: a (1024); the broker's default stays"
+    assert told == [gains, "its one topic gains nothing by another interval"]
 
 
 def test_a_budget_is_never_told_as_nothing():
