@@ -516,6 +516,16 @@ def test_a_fault_is_named_and_no_other(fault, clean, tmp_path, baseline, monkeyp
     assert [(one.code, one.file, one.message) for one in others] == []
 
 
+def test_no_time_is_no_newest_record(clean, tmp_path):
+    """Where the .timeindex is missing and no record has a timestamp, that is said, not a dash."""
+    lab = Lab(clean, tmp_path / "kafka", [PLAIN])
+    timed(lab, lambda row: -1)
+    times(lab).unlink()
+    (missing,) = (one for one in check(open_broker(lab.path)).findings if one.code == "timeindex-missing")
+    start = "00000000000000000000.log has no .timeindex, and no record has a timestamp; the file is of 20"
+    assert missing.message.startswith(start)
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_one_flipped_bit_is_one_finding(seed, clean, tmp_path, baseline):
     """Wherever it is in a .log or an index: one thing is wrong, in that file, and nothing else seems so."""

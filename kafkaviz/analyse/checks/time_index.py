@@ -84,6 +84,8 @@ class Watch:
         name, log = f"{self._segment.name}.timeindex", self._segment.log
         written = moment(log.mtime_ns // 1_000_000)
         message = f"{log.name} has no .timeindex; its newest record is of {moment(self._newest_ms)}, the file of {written}"
+        if self._newest_ms < 0:
+            message = f"{log.name} has no .timeindex, and no record has a timestamp; the file is of {written}"
         yield self._facts.found("timeindex-missing", name, message, Evidence("no file", name))
 
     def _length(self) -> Iterator[Finding]:
