@@ -3,9 +3,11 @@
 import ast
 import re
 import ssl
+from functools import cache
 from pathlib import Path
 
 import certifi
+import pytest
 from packaging.version import Version
 
 ROOT = Path(__file__).parents[2]
@@ -19,15 +21,17 @@ def named(file: str) -> set[str]:
     return {NAME.match(line)[1] for line in lines if line and line[0] not in "#- "}
 
 
-def imported() -> set[str]:
-    """The names at the top of every import of the library and the app."""
-    found = set()
+@cache
+def imported() -> dict[str, set[str]]:
+    """The names at the top of every import of the library and the app, and the files that have it; numba's also by our own door to it."""
+    found: dict[str, set[str]] = {}
     for path in [*(ROOT / "kafkaviz").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]:
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Import):
-                found |= {one.name.partition(".")[0] for one in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                found.add(node.module.partition(".")[0])
+            modules = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                modules = ["numba"] if node.module == "kafkaviz.binary.compiled" else [node.module]
+            for module in modules:
+                found.setdefault(module.partition(".")[0], set()).add(path.relative_to(ROOT).as_posix())
     return found
 
 
@@ -39,7 +43,16 @@ def rows(heading: str) -> list[list[str]]:
 
 def test_every_package_that_we_name_is_used():
     """A requirement that nothing imports goes."""
-    assert named("requirements.txt") - imported() == set()
+    assert named("requirements.txt") - imported().keys() == set()
+
+
+@pytest.mark.parametrize("package", sorted(named("requirements.txt") - {"numpy"}))  # that is everywhere
+def test_the_rooms_that_use_it_are_named(package):
+    """No file outside of the paths in its row imports it, and none of them is there for nothing."""
+    rooms = re.findall(r"`([^`]+)`", {row[0].strip("`"): row[2] for row in rows("# What kafkaviz depends on")}[package])
+    files = imported()[package]
+    assert {file for file in files if not file.startswith(tuple(rooms))} == set()
+    assert [room for room in rooms if not any(file.startswith(room) for file in files)] == []
 
 
 def test_the_page_has_them_all():
