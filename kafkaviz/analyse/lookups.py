@@ -21,10 +21,10 @@ from kafkaviz.search import served as serving
 from kafkaviz.search.bounds import READ_UNCOMMITTED
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.profile import profile
-from kafkaviz.search.served import ON_DISK, RECOVERED, ServedFile, ServedLog
+from kafkaviz.search.served import ON_DISK, RECOVERED, ServedFile, ServedLog, ServedSegment
 from kafkaviz.simulate.config import Profile
 from kafkaviz.simulate.config import profile as start_profile
-from kafkaviz.simulate.stored import StoredFile, StoredLog
+from kafkaviz.simulate.stored import MOST_LOG_BYTES, StoredFile, StoredLog
 from kafkaviz.units import many
 
 MOST_BYTES = 2**31 - 1  # room in an index: of a segment that no start gets open every entry can be read
@@ -96,9 +96,15 @@ def recovered_words(names: Sequence[str]) -> str:
     return f"{told} {verb} read as the recovery of the next start would leave {them}, not as {lie} on disk"
 
 
-def start_words(error: str) -> str:
-    """That no broker will serve what is shown."""
-    return f"the next start ends here with {error}; what it would not come to is read as if each segment were recovered by itself"
+def start_words(error: str, has_unopened: bool = False) -> str:
+    """That no broker will serve what is shown. has_unopened: as log_unopened tells."""
+    what = f"a .log of more than {MOST_LOG_BYTES} bytes is read as it lies on disk, and what else" if has_unopened else "what"
+    return f"the next start ends here with {error}; {what} it would not come to is read as if each segment were recovered by itself"
+
+
+def log_unopened(segments: Sequence[ServedSegment]) -> bool:
+    """Whether one of the logs is longer than Kafka opens: no recovery leaves it otherwise than it lies on disk."""
+    return any(one.size_bytes > MOST_LOG_BYTES for one in segments)
 
 
 def _recovered(partition: Partition, release: versions.Release) -> ServedLog:

@@ -4,8 +4,12 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kafkaviz.commands.printing import output
+
+if TYPE_CHECKING:
+    from kafkaviz.search.served import ServedSegment
 
 EPILOG = """\
 The bytes are read as a broker would serve them: in a broker directory that was not stopped cleanly, segments that reach above the
@@ -63,7 +67,7 @@ def _in_log(args: argparse.Namespace) -> int:
 
     of = profile(args.kafka_version, args.search)
     log = paths.open_log(args.path, args.kafka_version, args.as_is)
-    _say_recovered(log.recovered, log.start_error)
+    _say_recovered(log.recovered, log.segments)
     found = lookup(log, of, args.offset, args.timestamp, args.isolation)
     if args.json:
         from kafkaviz.search.lookup_object import as_object
@@ -88,7 +92,7 @@ def _in_index(args: argparse.Namespace) -> int:
         raise KafkavizError(f"{args.path.name} is searched for {'a timestamp in milliseconds' if is_time else 'an offset'}")
     of = profile(args.kafka_version, args.search)
     directory, segment = paths.open_index(args.path, args.kafka_version, args.as_is)
-    _say_recovered([name for name in segment.recovered if name == args.path.name], segment.start_error)
+    _say_recovered([name for name in segment.recovered if name == args.path.name], [segment])
     found = (index.find_time if is_time else index.find_offset)(segment, target, of)
     answer = index.time_entry_of(found, segment) if is_time else found.entry or (segment.base_offset, 0)
     if args.json:
@@ -102,12 +106,12 @@ def _in_index(args: argparse.Namespace) -> int:
     return 0
 
 
-def _say_recovered(names: Sequence[str], start_error: str | None) -> None:
+def _say_recovered(names: Sequence[str], segments: "Sequence[ServedSegment]") -> None:
     """On stderr, that no start gets so far, and that bytes are shown under the name of a file that holds others."""
-    from kafkaviz.analyse.lookups import recovered_words, start_words
+    from kafkaviz.analyse.lookups import log_unopened, recovered_words, start_words
 
-    if start_error:
-        print(output.plain(f"kafkaviz: {start_words(start_error)}"), file=sys.stderr)
+    if error := segments[0].start_error:
+        print(output.plain(f"kafkaviz: {start_words(error, log_unopened(segments))}"), file=sys.stderr)
     if names:
         print(f"kafkaviz: {recovered_words(names)}; --as-is reads those", file=sys.stderr)
 

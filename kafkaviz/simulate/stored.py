@@ -12,6 +12,7 @@ from kafkaviz.format.walk import Read
 from kafkaviz.simulate.config import IndexConfig
 
 Opened = Callable[[], AbstractContextManager[Read]]
+MOST_LOG_BYTES = 2**31 - 1  # of a .log that Kafka opens, starting.file_records: a position is a Java int
 
 
 @dataclass(frozen=True)

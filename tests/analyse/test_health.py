@@ -1,5 +1,6 @@
 """Whole directories that real brokers wrote: the doctor finds what was done to them, and nothing in healthy ones."""
 
+import os
 import shutil
 from dataclasses import replace
 from functools import cache
@@ -108,6 +109,21 @@ def test_a_killed_directory_says_what_a_restart_will_do(killed):
     assert {code for code, *_ in errors} <= {"log-torn-tail", "log-zero-tail", "log-garbage-tail"}
     assert ("unclean-shutdown", ".kafka_cleanshutdown") in alarms(found)
     assert "index-unwritten-slots" in infos(found) and not found.restart.clean and found.restart.starts
+
+
+def test_no_start_is_promised_to_cut_a_log_that_none_opens(killed, tmp_path, monkeypatch):
+    """Kafka opens no .log of more than 2147483647 bytes, whether it was stopped cleanly or not: a person cuts it, or brings it back."""
+    shutil.copytree(killed / "weblogs-0", tmp_path / "kafka" / "weblogs-0")
+    log = max((tmp_path / "kafka" / "weblogs-0").glob("*.log"))
+    os.truncate(log, 2**31)
+    for marker in (None, ".kafka_cleanshutdown"):
+        shutil.copy(killed / "meta.properties", tmp_path / "kafka" / (marker or "meta.properties"))
+        tail = only(check(tmp_path / "kafka"), "log-zero-tail")
+        assert tail.consequence.startswith("No start opens") and tail.next_step.endswith("(truncate -s)")
+    os.truncate(log, 2**31 - 1)
+    assert not only(check(tmp_path / "kafka"), "log-zero-tail").consequence.startswith("No start opens")
+    monkeypatch.setattr("kafkaviz.analyse.checks.log.MOST_LOG_BYTES", 1000)
+    assert only(check(tmp_path / "kafka"), "log-zero-tail").next_step.startswith("Restore the segment")
 
 
 def test_the_whole_killed_directory(shared):

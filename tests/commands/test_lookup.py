@@ -260,6 +260,16 @@ def test_a_start_that_ends_with_an_exception_is_told(killed, tmp_path, capsys):
         assert (f"next start ends here with {error}" in found.err) == is_told
 
 
+def test_a_log_that_no_start_opens_is_not_called_recovered(killed, tmp_path, capsys):
+    """Kafka opens no .log of more than 2147483647 bytes: no recovery comes to cut its zeros, and it is read as it lies there."""
+    shutil.copytree(killed, tmp_path / "kafka")
+    directory = tmp_path / "kafka" / "weblogs-0"
+    os.truncate(max(directory.glob("*.log")), 2**31)
+    assert main(["lookup", str(directory), "--offset", "12141"]) == 0
+    err = capsys.readouterr().err
+    assert "a .log of more than 2147483647 bytes is read as it lies on disk" in err and "recovery of the next start" not in err
+
+
 @pytest.mark.parametrize(("asked", "why"), [
     (("--offset", "99999999"), "4 segments, offsets 0 to 39999: no segment is searched for offset 99999999"),
     (("--timestamp", "latest"), "4 segments, offsets 0 to 39999: no segment is searched: the log's end is known"),

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 import tarfile
 from pathlib import Path
@@ -253,6 +254,19 @@ def test_files_of_kafka_in_out_are_not_lost(segment, tmp_path, capsys, name):
     assert main(["rebuild", str(segment), "--out", str(out)]) == 2
     assert f"{name}: is a file of Kafka's, and not what would be written" in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_log_that_no_start_opens_is_refused(segment, tmp_path, capsys, whole):
+    """In the words that FileRecords of 3.9.0 and 4.3.1 threw for a file of 2147483648 bytes; nothing is written."""
+    log = segment / f"{BASE}.log"
+    os.truncate(log, 2**31)
+    assert main(["rebuild", str(segment if whole else log), "--out", str(tmp_path / "out")]) == 2
+    err = " ".join(capsys.readouterr().err.split())
+    assert f"org.apache.kafka.common.KafkaException: The size of segment nulls-0/{BASE}.log (2147483648) is larger than the maximum" in err
+    assert "restore the segment from another replica" in err and not list(tmp_path.glob("out/*.index"))
+    os.truncate(log, 2**31 - 1)
+    assert main(["rebuild", str(log), "--out", str(tmp_path / "out")]) == 0
 
 
 def test_a_folder_without_a_name_is_refused(segment, tmp_path, capsys, monkeypatch):

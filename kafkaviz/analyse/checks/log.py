@@ -18,7 +18,7 @@ from kafkaviz.format.deep_scan import FAULTS
 from kafkaviz.format.offset_index import MOST_RELATIVE
 from kafkaviz.log import file
 from kafkaviz.log.segment import Segment
-from kafkaviz.simulate.starting.file_records import MOST_LOG_BYTES
+from kafkaviz.simulate.stored import MOST_LOG_BYTES
 from kafkaviz.units import group, size
 
 MAGICS = (0, 1, 2)

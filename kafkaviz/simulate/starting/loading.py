@@ -18,7 +18,7 @@ from kafkaviz.simulate.recovering.epochs import Epoch, LeaderEpochs
 from kafkaviz.simulate.recovering.index_check import distrust, unflushed
 from kafkaviz.simulate.recovering.recovery import Raised, Recovered, recover
 from kafkaviz.simulate.recovering.transactions import OpenTransactions, TransactionFault
-from kafkaviz.simulate.starting import small_files, way_outs
+from kafkaviz.simulate.starting import file_records, small_files, way_outs
 from kafkaviz.simulate.starting.directory import INDEXES, Directory, Failed
 from kafkaviz.simulate.starting.leftovers import put_away, put_swaps_in_place
 from kafkaviz.simulate.starting.log_end import CORRUPT_RECORD, end_of, refuse_corrupt
@@ -29,8 +29,6 @@ from kafkaviz.simulate.stored import StoredFile, StoredLog, in_memory
 from kafkaviz.units import file_stem
 
 OnRecovered = Callable[[str, int, Recovered], None]  # told of each recovered segment: directory, base offset
-KAFKA = "org.apache.kafka.common.KafkaException"
-MOST_LOG_BYTES = 2**31 - 1  # that FileRecords opens: a position is a Java int
 SMALL_BYTES = 16 << 20  # of a file that holds some lines
 ROUNDS = 1000  # of splitting; each splits off a segment, so only a wrong reading of the bytes would need more
 
@@ -142,16 +140,14 @@ class Loading:
         except CorruptBytes as fault:
             name = get("txnindex").name
             words = fault.what.replace(",", f" in transaction index {self._directory.name}/{name},", 1)
-            self._directory.fail(base, "index-corrupt", Raised(KAFKA, words), name, way_outs.TXN_INDEX)
+            self._directory.fail(base, "index-corrupt", Raised(file_records.KAFKA, words), name, way_outs.TXN_INDEX)
         if found:
             self._recover(base, found.cause, found.why, caught=False)
 
     def _refuse_too_long(self, base: int, log: StoredFile) -> None:
         """Ends the load at a .log that FileRecords does not open, whatever is in it."""
-        if log.size_bytes > MOST_LOG_BYTES:
-            path = f"{self._directory.name}/{log.name}"
-            words = f"The size of segment {path} ({log.size_bytes}) is larger than the maximum allowed segment size of {MOST_LOG_BYTES}"
-            self._directory.fail(base, "log-too-large", Raised(KAFKA, words), log.name, way_outs.LOG_TOO_LARGE)
+        if raised := file_records.refused(f"{self._directory.name}/{log.name}", log.size_bytes):
+            self._directory.fail(base, "log-too-large", raised, log.name, way_outs.LOG_TOO_LARGE)
 
     def _splitting(self, phase: Callable[[], None]) -> None:
         """A phase of the load, begun again whenever it comes upon a segment that must be split."""

@@ -11,7 +11,7 @@ from kafkaviz.format.walk import Walk
 from kafkaviz.simulate.config import Profile
 from kafkaviz.simulate.recovering.recovery import INVALID_OFFSET, NEWEST, OFFSET_OVERFLOW, Raised, Recovered, recover
 from kafkaviz.simulate.recovering.transactions import OpenTransactions, TransactionFault
-from kafkaviz.simulate.starting import way_outs
+from kafkaviz.simulate.starting import file_records, way_outs
 from kafkaviz.simulate.starting.directory import Directory, Failed
 from kafkaviz.simulate.starting.log_end import CORRUPT_RECORD
 from kafkaviz.simulate.starting.producers import ProducerState, SnapshotFiles
@@ -52,9 +52,11 @@ def rebuild(log: StoredLog, wanted: Sequence[int], of: Profile = NEWEST) -> Iter
     """The segments with these base offsets, in their order; Refused at the first that recovery does not get through."""
     directory, open_transactions = Directory(log), None
     for base in sorted(wanted):
+        stored = directory.get(base, "log")
+        if raised := file_records.refused(f"{log.directory}/{stored.name}", stored.size_bytes):
+            raise Refused(f"{log.directory}/{stored.name}", raised, _FAILS.format(way_outs.LOG_TOO_LARGE))
         if open_transactions is None:
             open_transactions = _open_at(directory, base)
-        stored = directory.get(base, "log")
         with stored.opened() as read:
             found = recover(
                 read, stored.size_bytes, base, log.config, of, stem=directory.path(base), modified_ms=stored.modified_ms,

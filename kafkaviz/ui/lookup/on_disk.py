@@ -58,7 +58,8 @@ def _note(place: Place, log: ServedLog) -> str:
     if bounds.high_bytes is not None:
         told.append(say("lookup.interval", low=group(bounds.low_bytes or 0), high=group(bounds.high_bytes)))
     if log.start_error:
-        told.append(say("lookup.start_fails", error=log.start_error))
+        key = "start_fails_unopened" if lookups.log_unopened(log.segments) else "start_fails"
+        told.append(say(f"lookup.{key}", error=log.start_error))
     return sentences([*told, *recovered_words(log.recovered)])
 
 
