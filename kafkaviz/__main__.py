@@ -25,6 +25,13 @@ NO_READER = 128 + 13  # as a shell tells of SIGPIPE
 class _Parser(argparse.ArgumentParser):
     """One that says in one line what is wrong, and where the usage is."""
 
+    def parse_known_args(self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None) -> tuple:
+        """What is left over is an error here: handed up, the whole command line would name its own usage."""
+        found, over = super().parse_known_args(args, namespace)
+        if over:
+            self.error(f"unrecognized arguments: {' '.join(over)}")
+        return found, over
+
     def error(self, message: str) -> NoReturn:
         self.exit(USAGE_OR_INPUT, output.plain(f"{self.prog}: {message}; see {self.prog} --help") + "\n")
 

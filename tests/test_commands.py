@@ -53,6 +53,14 @@ def test_help_ends_with_an_example(command, capsys):
     assert capsys.readouterr().out.splitlines()[-1].startswith(f"Example: kafkaviz {command or ''}")
 
 
+def test_too_many_arguments_name_the_help_of_their_command(capsys):
+    """Not that of the whole command line, which has none of its arguments."""
+    with pytest.raises(SystemExit) as stop:
+        main(["check", "a", "b", "--odd"])
+    told = "kafkaviz check: unrecognized arguments: b --odd; see kafkaviz check --help\n"
+    assert (stop.value.code, capsys.readouterr().err) == (2, told)
+
+
 @pytest.mark.parametrize("command", sorted(set(COMMANDS) - {"warm"}))
 def test_help_tells_of_json(command, capsys):
     """A command that has a result has --json and says what it prints; the one that serves pages says why it has none."""
@@ -161,9 +169,12 @@ def test_app_without_a_directory_leaves_the_choice_to_the_pages(server, monkeypa
 
 
 def test_app_names_a_missing_directory(server, tmp_path, capsys):
-    """Nothing is started for a path that is not there."""
-    assert main(["app", str(tmp_path / "nowhere")]) == 2
-    assert capsys.readouterr().err == f"kafkaviz: {tmp_path / 'nowhere'}: there is no such file or directory\n"
+    """Nothing is started for a path that is not there; every command says so in the same words."""
+    said = set()
+    for line in (["app"], ["check"], ["tune"], ["lookup", "--offset", "1"]):
+        assert main([line[0], str(tmp_path / "nowhere"), *line[1:]]) == 2
+        said.add(capsys.readouterr().err)
+    assert said == {f"kafkaviz: {tmp_path / 'nowhere'}: is not there; check the path; it may have been moved or removed\n"}
     assert server == []
 
 
@@ -171,7 +182,7 @@ def test_app_names_a_directory_it_may_not_read(server, tmp_path, capsys, monkeyp
     """Nor for one that is closed to this user."""
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     assert main(["app", str(tmp_path)]) == 2
-    assert capsys.readouterr().err.startswith(f"kafkaviz: {tmp_path}: no permission to read it")
+    assert capsys.readouterr().err.startswith(f"kafkaviz: {tmp_path}: may not be read; copy it,")
     assert server == []
 
 
