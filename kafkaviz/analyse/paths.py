@@ -17,6 +17,8 @@ from kafkaviz.search.served import ServedLog, ServedSegment
 
 INDEXES = ("index", "timeindex")
 WHAT_TO_GIVE = "give a partition directory, a .log, an .index or a .timeindex"
+LOGS = "give a partition directory or a .log"  # of what reads no index by itself
+WHOLE_LOG = "give a partition directory, or an archive of one"
 
 
 def index_kind(path: Path) -> str | None:
@@ -25,17 +27,17 @@ def index_kind(path: Path) -> str | None:
     return name.kind if name and name.kind in INDEXES else None
 
 
-def version(path: Path) -> str:
-    """The release that the directory around a path looks like."""
-    return assumed(path).text
+def version(path: Path, told: str = WHAT_TO_GIVE) -> str:
+    """The release that the directory around a path looks like; told: what to give instead of a path that is none of it."""
+    return assumed(path, told).text
 
 
-def assumed(path: Path) -> Assumed:
+def assumed(path: Path, told: str = WHAT_TO_GIVE) -> Assumed:
     """The same, and why that one. CannotOpen as open_log and open_index."""
     path = _unpacked(path)
     if archive.is_archive(path) or path.is_dir():
-        return lookups.assumed(_partition(path))
-    _file_name(path)
+        return lookups.assumed(_partition(path, told))
+    _file_name(path, told)
     return lookups.assumed(_around(path))
 
 
@@ -80,11 +82,11 @@ def open_directory(path: Path | str) -> Broker:
     return replace(broker, source=given)
 
 
-def open_segments(path: Path) -> tuple[Partition, int | None]:
+def open_segments(path: Path, told: str = LOGS) -> tuple[Partition, int | None]:
     """(the partition, the base offset of its one .log that the path names): a partition directory, an archive of one, or a .log."""
-    path, told = _unpacked(path), "give a partition directory or a .log"
+    path = _unpacked(path)
     if archive.is_archive(path) or path.is_dir():
-        return _partition(path), None
+        return _partition(path, told), None
     name = _file_name(path, told)
     if (name.kind, name.suffix) != ("log", ""):
         raise CannotOpen(path, "is no .log of a segment in use", told, kind="not-kafka")
@@ -119,7 +121,7 @@ def _unpacked(path: Path) -> Path:
     return unpacked
 
 
-def _partition(path: Path) -> Partition:
+def _partition(path: Path, told: str = WHAT_TO_GIVE) -> Partition:
     """The partition of a directory, or the only one of an archive."""
     root = archive.opened(path)
     inside = _inside(root)
@@ -127,21 +129,21 @@ def _partition(path: Path) -> Partition:
     if has_log and not names.parse_directory(root.name):
         return open_partition(root, PartitionName(root.name, 0))
     if not has_log and names.parse_directory(root.name) and not any(one.is_dir() for one in inside):
-        raise CannotOpen(root, "holds no .log", WHAT_TO_GIVE, kind="missing")
+        raise CannotOpen(root, "holds no .log", told, kind="missing")
     broker = open_broker(path)
     if len(broker.partitions) > 1:
         such_as = f"name one of them, such as {path / broker.partitions[0].directory}"
         raise CannotOpen(path, f"holds {len(broker.partitions)} partitions", such_as, kind="not-kafka")
-    return _only(broker)
+    return _only(broker, told)
 
 
-def _only(broker: Broker) -> Partition:
+def _only(broker: Broker, told: str = WHAT_TO_GIVE) -> Partition:
     """The one partition of a broker directory; CannotOpen where there is none that can be read, as when it vanishes meanwhile."""
     if broker.partitions:
         return broker.partitions[0]
     if broker.problems:
         raise CannotOpen(broker.problems[0].path, broker.problems[0].what, kind=broker.problems[0].kind)
-    raise CannotOpen(broker.path, "holds no partition", WHAT_TO_GIVE, kind="missing")
+    raise CannotOpen(broker.path, "holds no partition", told, kind="missing")
 
 
 def _inside(directory: Path) -> list[Path]:

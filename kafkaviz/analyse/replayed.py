@@ -39,7 +39,7 @@ class Replayed:
 
 def open_replayed(path: Path, release: Release) -> Replayed:
     """The log of a partition directory, or of an archive of one; CannotOpen for any other path."""
-    partition, base_offset = paths.open_segments(path)
+    partition, base_offset = paths.open_segments(path, paths.WHOLE_LOG)
     if base_offset is not None:
         raise CannotOpen(path, "is a .log", "give its partition directory", kind="not-kafka")
     if not partition.live:

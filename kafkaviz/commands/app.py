@@ -6,7 +6,7 @@ import socket
 import sys
 from pathlib import Path
 
-from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.errors import KafkavizError, failing_kindly
 
 APP = Path(__file__).parents[2] / "app.py"  # beside the package in a checkout; a wheel does not hold it
 
@@ -76,16 +76,12 @@ def _refuse_a_taken(port: int) -> None:
 def _readable(path: Path) -> Path:
     """The absolute path, if it exists and may be read; what is in it the pages will say, with all they know.
 
-    Raises CannotOpen, of kind "missing" or "permission".
+    Raises CannotOpen, of kind "missing" or "permission", in the words of every other command.
     """
-    try:
+    with failing_kindly(path):
         path.stat()
-    except PermissionError:
-        raise CannotOpen(path, "no permission to look there", kind="permission") from None
-    except OSError:
-        raise CannotOpen(path, "there is no such file or directory", kind="missing") from None
-    if not os.access(path, os.R_OK | (os.X_OK if path.is_dir() else 0)):
-        raise CannotOpen(path, "no permission to read it", "copy it, or run as a user who may", kind="permission")
+        if not os.access(path, os.R_OK | (os.X_OK if path.is_dir() else 0)):
+            raise PermissionError
     return path.resolve()
 
 

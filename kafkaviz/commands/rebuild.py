@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.analyse.rebuilt import open_source
     from kafkaviz.log import file
 
-    version = args.kafka_version or paths.version(args.path)
+    version = args.kafka_version or paths.version(args.path, paths.LOGS)
     release = versions.parse(version)
     source = open_source(args.path, release, dict(args.typed))
     out = file.absolute(args.out)

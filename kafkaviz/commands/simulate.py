@@ -126,7 +126,7 @@ def _release(args: argparse.Namespace) -> "Release":
     from kafkaviz import versions
     from kafkaviz.analyse import paths
 
-    return versions.parse(args.kafka_version or paths.version(args.replay))
+    return versions.parse(args.kafka_version or paths.version(args.replay, paths.WHOLE_LOG))
 
 
 @contextmanager

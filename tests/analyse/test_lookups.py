@@ -12,6 +12,7 @@ import pytest
 
 import kafkaviz as kv
 from kafkaviz import versions
+from kafkaviz.__main__ import main
 from kafkaviz.analyse import paths
 from kafkaviz.analyse.health import check
 from kafkaviz.analyse.lookups import needs_recovery, recovered_words, served
@@ -177,6 +178,20 @@ def test_what_a_path_may_be(clean, tmp_path):
         paths.open_log(Path(__file__), "4.3.1")
     with pytest.raises(CannotOpen, match="is not there"):
         paths.open_log(clean / "orders-0" / "00000000000000000001.log", "4.3.1")
+
+
+@pytest.mark.parametrize("kind", ["", ".py", ".index"])
+@pytest.mark.parametrize("given", [[], ["--kafka-version", "4.3.1"]])
+def test_the_advice_names_what_the_command_takes(clean, tmp_path, capsys, kind, given):
+    """An empty directory, another file, an index: none of them advises an index, which rebuild and a replay refuse."""
+    (tmp_path / "empty-0").mkdir()
+    path = {"": tmp_path / "empty-0", ".py": Path(__file__), ".index": clean / "orders-0" / f"{0:020}.index"}[kind]
+    for line, takes in (
+        (["rebuild", str(path)], "give a partition directory or a .log"),
+        (["simulate", "--replay", str(path)], "give a partition directory, or an archive of one"),
+    ):
+        assert main([*line, *given, "--out", str(tmp_path / "out")]) == 2
+        assert capsys.readouterr().err.endswith(f"; {takes}\n")
 
 
 def test_what_lies_before_damage_is_found_all_the_same(killed, tmp_path):
