@@ -225,7 +225,7 @@ def of_segments(partition: Partition, facts: Facts, checked: Sequence[Checked]) 
 
 
 def retention_of(planned: Plan, partition: Partition, checked: Sequence[Checked]) -> list[LogRetention]:
-    """What keeps the segments of a partition, when the broker wrote last; nothing of one whose segments no limit concerns."""
+    """What keeps the segments of a partition at the newest time of a file here; nothing of one whose segments no limit concerns."""
     summaries = [one.summary for one in checked if one.summary is not None]
     if not summaries or partition.state != "current" or partition.topic == METADATA_TOPIC:
         return []
@@ -235,7 +235,7 @@ def retention_of(planned: Plan, partition: Partition, checked: Sequence[Checked]
 
 
 def newest_ms(broker: Broker) -> int:
-    """When the broker last wrote, as far as a copy tells: the newest modification time of its logs and checkpoints."""
+    """The newest time of its logs and checkpoints: when the broker last wrote, or when they were copied without their times."""
     logs = [one.log.mtime_ns for partition in broker.partitions for one in partition.live]
     checkpoints = [path for name in CHECKPOINTS.values() if (path := broker.path / name).exists()]
     return max([*logs, *(file.info(path).mtime_ns for path in checkpoints)], default=0) // 1_000_000

@@ -170,6 +170,7 @@ def test_the_words_say_what_keeps_the_segments(damaged, capsys):
     """By which settings, and which go first."""
     main(["check", str(damaged)])
     out = " ".join(capsys.readouterr().out.split())
+    assert ", the newest time of a file here, would delete 13 of 30" in out and "broker wrote last" not in out  # which cp -r does not keep
     assert "Retention at 2026-11-21 " in out and "wait for an older one" in out and "retention.ms 7 d (default of Kafka 4.3)" in out
     assert "metrics-0 segment 1201: 1970-01-01 00:00:00.000, a slot of the .timeindex that was never written: goes" in out
 

@@ -62,7 +62,7 @@ def _hanging(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
         if age > HANGING_MS:
             message = (
                 f"producer {producer} began a transaction at offset {group(begun.offset)} and wrote to it last at {moment(begun.last_ms)}, "
-                f"{duration(age)} before the broker's last writing; nothing ends it"
+                f"{duration(age)} before the newest time of a file here; nothing ends it"
             )
             evidence = Evidence(f"no marker of producer {producer} behind offset {group(begun.offset)}", "a commit or abort marker")
             yield facts.found("hanging-transaction", told.segment.log.name, message, evidence, begun.position)

@@ -45,7 +45,7 @@ def _future(wrong: Sequence[Summary], facts: Facts) -> Finding:
     told, one, count = _worst(wrong, "future")
     ahead = duration(one.timestamp_ms - facts.now_ms)
     which = f"the newest record is of {moment(one.timestamp_ms)}, {ahead} ahead, {one.offsets}"
-    message = f"{count} of a time after the broker's last writing; {which}"
+    message = f"{count} of a time later than that of any file here; {which}"
     file, *place = _place(told, one)
     digits = f"{one.timestamp_ms:016x}"
     evidence = Evidence(moment(one.timestamp_ms), f"a time up to {moment(facts.now_ms + HOUR_MS)}", digits)
