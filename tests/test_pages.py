@@ -95,6 +95,14 @@ def test_a_started_server_opens_its_directory(small, monkeypatch):
     assert "<h1>37 topic-partitions" in html(page(access.samples()[0]))
 
 
+def test_a_renamed_copy_of_a_partition_says_what_to_do(small):
+    """In the reader's language, as the command line does."""
+    (small / "copy").mkdir()
+    (small / "copy" / "00000000000000000000.log").touch()
+    assert "Holds a .log, but has no name of a topic-partition. Rename it TOPIC-N, such as orders-0." in html(page(small / "copy"))
+    assert "请按“主题-编号”重命名，例如 orders-0" in html(page(small / "copy", lang="zh"))
+
+
 def test_the_ingest_is_watched_and_cancelled(small, starts):
     """The strip says how far it is; Cancel ends it; Start again starts another."""
     at = page(small)

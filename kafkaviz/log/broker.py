@@ -147,8 +147,11 @@ def _partition_directories(root: Path) -> tuple[dict[str, names.PartitionName], 
 
 def _is_partition(path: Path) -> bool:
     """A directory with a partition's name that holds a .log and no partition of its own."""
-    if not names.parse_directory(path.name):
-        return False
+    return names.parse_directory(path.name) is not None and _holds_log(path)
+
+
+def _holds_log(path: Path) -> bool:
+    """Whether a directory holds a .log that has the name of one."""
     with file.failing_kindly(path), os.scandir(path) as entries:
         return any((parsed := names.parse_file(entry.name)) and parsed.kind == "log" for entry in entries)
 
@@ -196,6 +199,9 @@ def _is_simulated(root: Path) -> bool:
 
 def _no_broker(root: Path) -> CannotOpen:
     """Why this is no broker directory, and which of those below it are."""
+    if _holds_log(root):
+        what = "holds a .log, but has no name of a topic-partition"
+        return CannotOpen(root, what, "rename it TOPIC-N, such as orders-0", kind="not-kafka")
     nearby = tuple(path for path in _directories(root) if _looks_like_broker(path))
     hint = f"{nearby[0]} looks like one" if nearby else "give a directory of log.dirs, or an archive of one"
     return CannotOpen(root, "there is no meta.properties and no directory named topic-number", hint, kind="not-kafka", nearby=nearby)

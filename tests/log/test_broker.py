@@ -157,6 +157,17 @@ def test_what_is_no_broker_is_one_clear_line(tmp_path, make, kind):
     assert raised.value.kind == kind and "\n" not in str(raised.value)
 
 
+def test_a_renamed_copy_of_a_partition_says_what_to_do(clean, tmp_path):
+    """Without TOPIC-N nothing tells which log it is; by its new name it opens."""
+    shutil.copytree(clean / "orders-2", tmp_path / "copy")
+    with pytest.raises(CannotOpen) as raised:
+        open_broker(tmp_path / "copy")
+    words = f"{tmp_path / 'copy'}: holds a .log, but has no name of a topic-partition; rename it TOPIC-N, such as orders-0"
+    assert (str(raised.value), raised.value.kind) == (words, "not-kafka")
+    (tmp_path / "copy").rename(tmp_path / "copy-0")
+    assert [one.directory for one in open_broker(tmp_path / "copy-0").partitions] == ["copy-0"]
+
+
 def test_a_folder_named_like_a_partition_makes_no_broker(tmp_path):
     """Any folder may hold one that is called gcc-12: without a segment in it, it is not Kafka's."""
     (tmp_path / "gcc-12").mkdir()
