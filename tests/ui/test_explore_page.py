@@ -247,6 +247,18 @@ def test_a_catalog_of_before_is_asked_and_said_to_be_old(made, fake, starts, mon
     assert "The directory has changed since its tables were made" in words(at) and "2 rows" in words(at) and "of 20 MiB read" in words(at)
 
 
+@pytest.mark.parametrize(("all_rows", "labels", "part"), [
+    (54_432, ["CSV, first 2", "Parquet, first 2"], "-first-2"), (None, ["CSV, first 2", "Parquet, first 2"], "-first-2"),
+    (2, ["CSV", "Parquet"], ""),
+])  # fmt: skip
+def test_a_part_of_the_rows_is_called_one(made, fake, all_rows, labels, part):
+    """On the buttons, and in the file's name, which is what is left of the page later."""
+    fake.answer = Answer(CODECS, all_rows, 1.0)
+    at = page(made, ask="codecs")
+    assert [one.proto.label for one in at.get("download_button")] == labels
+    assert taken.file_name(fake.answer, "kafka", "SELECT 1") == f"kafka-query{part}"
+
+
 def test_csv_and_parquet_hold_the_rows():
     """Exact, with the types; what is no number stands in quotes, so that a line break in a name breaks no line."""
     rows = pa.table({"topic": ['a "b"\n', None], "n": [1, None], "share": [0.1, 2.0], "d": pa.array([None, 5], pa.duration("us"))})

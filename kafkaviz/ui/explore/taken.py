@@ -11,22 +11,31 @@ import streamlit as st
 
 from kafkaviz.figures.questions import asked
 from kafkaviz.ui.cache import Listed
-from kafkaviz.units import legible
+from kafkaviz.units import group, legible
+from kafkaviz.words import say
 
 if TYPE_CHECKING:
     from kafkaviz.pipeline.query import Answer
 
 
 def take_along(answer: "Answer", here: Listed, text: str) -> None:
-    """A button a format, of the rows that are shown."""
-    _take("CSV", "csv", "text/csv", partial(csv, answer.rows), here, text)
-    _take("Parquet", "parquet", "application/vnd.apache.parquet", partial(parquet, answer.rows), here, text)
+    """A button a format, of the rows that are shown; where there are more, it and its file say how many these are."""
+    name = file_name(answer, here.broker.name, text)
+    _take("CSV", answer, f"{name}.csv", "text/csv", partial(csv, answer.rows))
+    _take("Parquet", answer, f"{name}.parquet", "application/vnd.apache.parquet", partial(parquet, answer.rows))
 
 
-def _take(label: str, suffix: str, mime: str, data: Callable[[], bytes], here: Listed, text: str) -> None:
-    """A button that saves them; they are made on click."""
+def file_name(answer: "Answer", broker: str, text: str) -> str:
+    """Of a file that holds the rows, without the suffix."""
     question = asked(text)
-    name = f"{legible(Path(here.broker.name).name)}-{question.name if question else 'query'}.{suffix}"
+    part = f"-first-{answer.rows.num_rows}" if answer.is_cut else ""
+    return f"{legible(Path(broker).name)}-{question.name if question else 'query'}{part}"
+
+
+def _take(kind: str, answer: "Answer", name: str, mime: str, data: Callable[[], bytes]) -> None:
+    """A button that saves them; they are made on click."""
+    label = say("explore.take_first", format=kind, n=group(answer.rows.num_rows)) if answer.is_cut else kind
+    suffix = name.rpartition(".")[2]
     st.download_button(label, data, name, mime, on_click="ignore", icon=":material/download:", key=f"kv_take_{suffix}", width="content")
 
 
