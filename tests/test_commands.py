@@ -53,6 +53,14 @@ def test_help_ends_with_an_example(command, capsys):
     assert capsys.readouterr().out.splitlines()[-1].startswith(f"Example: kafkaviz {command or ''}")
 
 
+def test_too_many_arguments_name_the_help_of_their_command(capsys):
+    """Not that of the whole command line, which has none of its arguments."""
+    with pytest.raises(SystemExit) as stop:
+        main(["check", "a", "b", "--odd"])
+    told = "kafkaviz check: unrecognized arguments: b --odd; see kafkaviz check --help\n"
+    assert (stop.value.code, capsys.readouterr().err) == (2, told)
+
+
 @pytest.mark.parametrize("command", sorted(set(COMMANDS) - {"warm"}))
 def test_help_tells_of_json(command, capsys):
     """A command that has a result has --json and says what it prints; the one that serves pages says why it has none."""
