@@ -8,6 +8,7 @@ Release = tuple[int, ...]
 
 NEWEST = "4.3.1"  # kafkaviz is held against directories and classes of it
 NEWEST_RELEASE = tuple(map(int, NEWEST.split(".")))
+START_RECORDED = NEWEST_RELEASE  # whose starts on a directory were recorded; what those of another do is told by Kafka's source
 KNOWN: tuple[Release, ...] = (  # whose ways are told apart; the patches of a release go with it
     (0, 10), (0, 11), (1, 0), (1, 1), *((2, minor) for minor in range(9)), *((3, minor) for minor in range(10)),
     *((4, minor) for minor in range(4)),

@@ -145,15 +145,17 @@ def _start(health: "Health") -> Iterator[str]:
         yield "the next start cannot be foretold: a file that it reads may not be read"
         return
     left = {"clean": "stopped cleanly", "unclean": "not stopped cleanly", "unknown": "taken as after a clean stop"}
-    how = left[health.broker.left]
+    how, source = left[health.broker.left], outlook_words.by_source(health.version.version)
     if restart.starts:
         yield f"the next start ({how}) will succeed, and {outlook_words.sentence(health.outlook)}"
         yield from _wrapped("", outlook_words.read_again(health.outlook), "  ")
+        yield from _wrapped("", source, "  ")
         return
     yield f"the next start ({how}) WILL FAIL:"
     for step in restart.failures:
         yield from _wrapped("", f"{step.partition or BROKER}: {step.error or step.why}", "  ")
         yield from _wrapped("", step.way_out or "", "    ")
+    yield from _wrapped("", source, "  ")
 
 
 def _items(found: "list[Finding]") -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from kafkaviz import units
+from kafkaviz import units, versions
 from kafkaviz.analyse import outlook
 from kafkaviz.analyse.finding import CODES, ERROR, INFO, SEVERITIES, Finding
 from kafkaviz.analyse.outlook import Outlook
@@ -19,6 +19,7 @@ from kafkaviz.figures.listed import and_more, listed, number, sentences
 from kafkaviz.format import names
 from kafkaviz.simulate.starting.restart import Restart, Step
 from kafkaviz.simulate.steps import RECOVERED
+from kafkaviz.versions import Release
 from kafkaviz.words import counted, say, table
 
 ROW_BYTES, ROWS, BEFORE_BYTES = 16, 8, 32  # of a hex dump: bytes a line, lines, and what is shown in front of a finding
@@ -115,41 +116,44 @@ class View(NamedTuple):
 
 def view(
     findings: Sequence[Finding], restart: Restart | None, log_bytes: Mapping[tuple[str, int], int], read: Read, logs: int,
-    kept: Sequence[LogRetention] = (), is_left_known: bool = True,
+    kept: Sequence[LogRetention] = (), is_left_known: bool = True, release: Release = versions.NEWEST_RELEASE,
 ) -> View:
     """All that the page shows. log_bytes: the size of each .log by its directory and base offset; read: for the dumps.
 
     restart: None where it cannot be foretold. logs: how many the broker has, those without a .log too. kept: by retention.
-    is_left_known: whether anything tells how the broker was stopped.
+    is_left_known: whether anything tells how the broker was stopped. release: that starts.
     """
     counts = {severity: sum(one.severity == severity for one in findings) for severity in SEVERITIES}
     rows = items(findings, read), checkup_tables.steps(restart), checkup_tables.kept(kept)
     if restart is None:
         return View(unknown(), None, counts, *rows)
-    return View(verdict(findings, restart, logs, is_left_known), strip(restart, log_bytes), counts, *rows)
+    return View(verdict(findings, restart, logs, is_left_known, release), strip(restart, log_bytes), counts, *rows)
 
 
 # ---- the verdict
 
 
-def verdict(findings: Sequence[Finding], restart: Restart, logs: int, is_left_known: bool = True) -> Verdict:
-    """What the next start does, in a headline and some sentences; logs and is_left_known: as of view."""
-    will = outlook.of(restart, logs)
+def verdict(
+    findings: Sequence[Finding], restart: Restart, logs: int, is_left_known: bool = True, release: Release = versions.NEWEST_RELEASE
+) -> Verdict:
+    """What the next start does, in a headline and some sentences; logs, is_left_known and release: as of view."""
+    will, source = outlook.of(restart, logs), outlook_words.by_source(release)
     if not restart.starts:
-        return _fails(restart, will)
+        return _fails(restart, will, source)
     mended = {one.file for one in restart.steps if one.action in ("truncate", "rebuild", "delete") and one.cause != "timeindex-missing"}
     stays = sum(one.severity == ERROR and not one.code.startswith("recovery-") and one.file not in mended for one in findings)
     kind = "error" if stays else "warning" if will.cut_logs or will.deleted_files or not will.clean else "ok"
-    text = sentences([_why(will) if is_left_known else say("health.taken_as_clean"), *_cut_words(findings, restart), _stay_words(stays)])
+    left = _why(will) if is_left_known else say("health.taken_as_clean")
+    text = sentences([left, *_cut_words(findings, restart), _stay_words(stays), source])
     return Verdict(kind, say("health.will_start", doings=outlook_words.sentence(will)), text)
 
 
-def _fails(restart: Restart, will: Outlook) -> Verdict:
+def _fails(restart: Restart, will: Outlook, source: str) -> Verdict:
     first = restart.failures[0]
     others = will.logs - (first.partition is not None and first.cause != "directory-name")
     says = ended(say("health.kafka_says", error=first.error)) if first.error else ""
     rest = counted("health.with_others", others, n=number(others)) if first.partition and others else ""
-    return Verdict("error", say("health.will_not", because=_headline_of(first)), sentences([sentence(why(first)), says, rest]))
+    return Verdict("error", say("health.will_not", because=_headline_of(first)), sentences([sentence(why(first)), says, rest, source]))
 
 
 def _headline_of(step: Step) -> str:

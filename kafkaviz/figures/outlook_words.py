@@ -8,9 +8,10 @@
 from collections.abc import Iterator
 from functools import reduce
 
-from kafkaviz import units
+from kafkaviz import units, versions
 from kafkaviz.analyse.outlook import Outlook
 from kafkaviz.figures.listed import listed, many
+from kafkaviz.versions import Release
 from kafkaviz.words import counted, say
 
 
@@ -38,6 +39,14 @@ def read_again(told: Outlook) -> str:
     """How much is read anew after a stop that was not clean, and what becomes of its indexes; "" where nothing is."""
     key = "health.read_again_same" if told.as_before else "health.read_again"
     return counted(key, told.read_logs, n=units.group(told.read_logs)) if told.read_logs else ""
+
+
+def by_source(release: Release) -> str:
+    """That no start of this release was recorded; "" for the one of which some were."""
+    if release == versions.START_RECORDED:
+        return ""
+    text = ".".join(map(str, release))
+    return say("outlook.by_source", release=text, recorded=".".join(map(str, versions.START_RECORDED)))
 
 
 def _usual(told: Outlook) -> Iterator[str]:

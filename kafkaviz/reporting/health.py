@@ -45,7 +45,8 @@ def view(subject: Subject) -> checkup.View:
             return file.read(broker.path / name, position, length)
         return b""
 
-    return checkup.view(found.findings, found.restart, logs, read, len(broker.partitions), found.retention, broker.left != "unknown")
+    of = found.retention, broker.left != "unknown", found.version.version
+    return checkup.view(found.findings, found.restart, logs, read, len(broker.partitions), *of)
 
 
 def counts_words(shown: checkup.View) -> str:

@@ -76,6 +76,16 @@ def test_a_partition_without_its_broker_is_taken_as_after_a_clean_stop(clean, ca
     assert capsys.readouterr().out.splitlines()[2] == "the next start (taken as after a clean stop) will succeed, and change nothing"
 
 
+@pytest.mark.parametrize(("given", "is_said"), [([], False), (["--kafka-version", "2.2"], True)])
+@pytest.mark.parametrize("name", ["killed", "unstartable"])
+def test_what_a_start_is_told_by_is_said(name, given, is_said, request, capsys):
+    """Where the release is another than the one of which starts were recorded; one that fails too."""
+    main(["check", str(request.getfixturevalue(name)), *given])
+    head = capsys.readouterr().out.partition("\n\n")[0]
+    assert head.endswith("\n  Told by the source of Kafka 2.2; starts were recorded for 4.3.1 alone.") == is_said
+    assert is_said or "recorded" not in head
+
+
 def test_what_is_read_again_is_said_as_on_the_page(clean, capsys, tmp_path):
     """A copied partition beside a meta.properties alone: every byte comes out as it was."""
     shutil.copytree(clean / "orders-2", tmp_path / "orders-2")

@@ -35,7 +35,8 @@ def _message(key: str, asked: str, spoken: str, _health: "Health") -> dict:
             return file.read(broker.path / name, position, length)
         return b""
 
-    shown = drawn.view(_health.findings, _health.restart, logs, read, len(broker.partitions), _health.retention, broker.left != "unknown")
+    of = _health.retention, broker.left != "unknown", _health.version.version
+    shown = drawn.view(_health.findings, _health.restart, logs, read, len(broker.partitions), *of)
     return drawn.message(shown, f"{key} {asked}")
 
 
