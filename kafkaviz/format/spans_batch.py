@@ -285,5 +285,7 @@ LEGACY_FIELDS = {
     "crc": Field("crc", CHECK, lambda h: f"0x{int(h['crc']):08x}", lambda h: "CRC-32 of everything from byte 16 on."),
     "magic": Field("magic", CHECK, None, lambda h: f"Message format {h['magic']}, {'until' if h['magic'] == 0 else 'since'} Kafka 0.10."),
     "attributes": Field("attributes", CHECK, lambda h: f"0x{int(h['attributes']) & 0xFF:02x}", _attributes),
-    "timestamp_ms": Field("timestamp", TIME, None, lambda h: f"{units.moment(int(h['timestamp_ms']))} UTC."),
+    "timestamp_ms": Field("timestamp", TIME, None, lambda h: (
+        f"{units.moment(int(h['timestamp_ms']))} UTC." if h["timestamp_ms"] != -1 else "−1: no time."
+    )),
 }

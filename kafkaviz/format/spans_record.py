@@ -100,7 +100,8 @@ class _Reader:
     def _time(self, delta: int) -> str:
         if self.batch.append_time_ms is not None:
             return f"Not used: the batch has the broker’s time, {units.moment(self.batch.append_time_ms)} UTC."
-        return f"{units.moment(self.batch.base_timestamp_ms + delta)} UTC."
+        at_ms = self.batch.base_timestamp_ms + delta
+        return f"{units.moment(at_ms)} UTC." if at_ms != -1 else "−1: no time."
 
     def _number(self, name: str, kind: str, note: Callable[[int], str], read: Callable = varint.read_varint) -> int:
         """A number of variable length, which must end within the record."""
