@@ -49,6 +49,7 @@ def by_traces(here: Listed, wanted: str) -> None:
     size = units.size(LARGE_BYTES)
     with parts.state("by_traces", "info", say("health.not_as", release=wanted), say("health.not_as_why", size=size, command=command)):
         st.button(say("health.as_traces_tell"), key="kv_by_traces", on_click=st.query_params.pop, args=(state.RELEASE, None))
+    st.space(12)
 
 
 def _downloads(here: Listed, health: "Health", asked: str) -> None:
