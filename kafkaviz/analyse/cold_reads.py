@@ -18,6 +18,16 @@ from kafkaviz.format.batch import HEADER_BYTES, MAGIC_END
 from kafkaviz.search.slots import PAGE_BYTES
 
 SECOND_WINDOW_PAGES = 4
+BLOCK = 1 << 18  # batches that are counted at once
+SCAN = np.dtype([  # a scan that goes on
+    ("entry", "i8"),  # the position of the last entry; of scans whose starts are known, the row that is not read yet
+    ("start", "i8"),  # where it began, a position or a row
+    ("last_page", "i8"),  # touched
+    ("loaded_end", "i8"),  # the first page that is not loaded
+    ("window", "i8"),  # pages that are loaded next
+    ("count", "i8"),  # device reads so far
+])  # fmt: skip
+BEGIN = (0, 0, -2, -1, 1, 0)
 
 
 @dataclass(frozen=True)
@@ -47,24 +57,48 @@ class ColdReads:
         return np.array([sweep.quantile(counts, 0.99) for counts in self.counts], np.int64)
 
 
+class ColdSweeper:
+    """One segment while it is read, chunk by chunk: of each interval a few numbers go on from one to the next."""
+
+    def __init__(self, intervals: np.ndarray, by_base_offset: bool = False, read_ahead_bytes: int = READ_AHEAD_BYTES) -> None:
+        """by_base_offset: the scan of 4.1, which takes 17 bytes of a header and not 61."""
+        self._intervals, self._how, self._log_bytes = np.asarray(intervals, np.int64), _how(by_base_offset, read_ahead_bytes), 0
+        self._scans, self._counts = np.array([BEGIN] * len(intervals), SCAN), [np.zeros(0, np.int64)] * len(intervals)
+
+    def take(self, batches: np.ndarray) -> None:
+        """The next batches of the segment: format.batch.BATCH."""
+        sizes, single = np.ascontiguousarray(batches["size_bytes"], np.int64), batches["base_offset"] == batches["last_offset"]
+        positions = np.cumsum(sizes) - sizes + self._log_bytes
+        for place, interval in enumerate(self._intervals.tolist()):
+            reads = _reads_of_interval(positions, single, interval, self._scans[place : place + 1], *self._how)
+            self._counts[place] = sweep.added(self._counts[place], np.bincount(reads))
+        self._log_bytes += int(sizes.sum())
+
+    def end(self) -> ColdReads:
+        """The counts of the whole segment."""
+        return ColdReads(self._intervals, tuple(self._counts))
+
+
 def cold_reads(
     batches: np.ndarray, intervals: np.ndarray, by_base_offset: bool = False, read_ahead_bytes: int = READ_AHEAD_BYTES
 ) -> ColdReads:
-    """Of one segment's batches (format.batch.BATCH). by_base_offset: the scan of 4.1, which takes 17 bytes of a header and not 61."""
-    sizes = np.ascontiguousarray(batches["size_bytes"], np.int64)
-    positions, single = np.cumsum(sizes) - sizes, batches["base_offset"] == batches["last_offset"]
-    how = _how(by_base_offset, read_ahead_bytes)
-    found = [_reads(positions, _starts(positions, single, int(interval)), *how) for interval in intervals]
-    return ColdReads(np.asarray(intervals, np.int64), tuple(np.bincount(reads) for reads in found))
+    """Of one segment's batches (format.batch.BATCH), all at once."""
+    sweeper = ColdSweeper(intervals, by_base_offset, read_ahead_bytes)
+    sweeper.take(batches)
+    return sweeper.end()
 
 
 def of_starts(
-    batches: np.ndarray, starts: np.ndarray, intervals: np.ndarray, by_base_offset: bool, read_ahead_bytes: int = READ_AHEAD_BYTES
+    positions: np.ndarray, starts: np.ndarray, intervals: np.ndarray, by_base_offset: bool, read_ahead_bytes: int = READ_AHEAD_BYTES
 ) -> ColdReads:
-    """The same where it is known at which row each batch's scan starts; intervals: of one, whose index that is."""
-    positions = np.ascontiguousarray(batches["position"], np.int64)
-    reads = _reads(positions, np.ascontiguousarray(starts, np.int64), *_how(by_base_offset, read_ahead_bytes))
-    return ColdReads(intervals, (np.bincount(reads),))
+    """The same where it is known at which row each batch's scan starts; intervals: of one, whose index that is.
+
+    positions, starts: (n,) of integers, of all batches of a segment.
+    """
+    scan, how, counts = np.array([BEGIN], SCAN), _how(by_base_offset, read_ahead_bytes), np.zeros(0, np.int64)
+    for first in range(0, len(positions), BLOCK):
+        counts = sweep.added(counts, np.bincount(_reads(positions, starts, first, min(first + BLOCK, len(positions)), scan, *how)))
+    return ColdReads(intervals, (counts,))
 
 
 def _how(by_base_offset: bool, read_ahead_bytes: int) -> tuple[int, int]:
@@ -73,46 +107,54 @@ def _how(by_base_offset: bool, read_ahead_bytes: int) -> tuple[int, int]:
 
 
 @njit(cache=True)
-def _starts(positions, single, interval):
-    """Of each batch the row that a lookup of its base offset starts at, where each batch may get an entry."""
-    starts = np.empty(len(positions), np.int64)
-    start = 0
+def _reads_of_interval(positions, single, interval, scans, header_bytes, most_pages):
+    """Of each batch how many device reads a lookup of its base offset takes, where each batch may get an entry."""
+    reads, scan = np.empty(len(positions), np.int64), scans[0]
     for row in range(len(positions)):
-        is_indexed = positions[row] - positions[start] > interval
-        starts[row] = row if is_indexed and single[row] else start
+        position = positions[row]
+        is_indexed = position - scan.entry > interval
+        start = position if is_indexed and single[row] else scan.entry
+        if start != scan.start:
+            _begin(scan, start)
+            if start < position:  # the entry of the batch before, which had more than one offset
+                _touch(scan, start, header_bytes, most_pages)
+        _touch(scan, position, header_bytes, most_pages)
+        reads[row] = scan.count
         if is_indexed:
-            start = row
-    return starts
-
-
-@njit(cache=True)
-def _reads(positions, starts, header_bytes, most_pages):
-    """Of each batch how many device reads a lookup of its base offset takes."""
-    reads = np.empty(len(positions), np.int64)
-    start, at = 0, 0  # of the scan that goes on: its first row, and the row it has not read yet
-    last_page, loaded_end, window, count = -2, -1, 1, 0  # pages
-    for row in range(len(positions)):
-        if starts[row] != start:
-            start = at = starts[row]
-            last_page, loaded_end, window, count = -2, -1, 1, 0
-        while at <= row:
-            last_page, loaded_end, window, count = _touched(positions[at], header_bytes, most_pages, last_page, loaded_end, window, count)
-            at += 1
-        reads[row] = count
+            scan.entry = position
     return reads
 
 
 @njit(cache=True)
-def _touched(position, header_bytes, most_pages, last_page, loaded_end, window, count):
-    """The same after one header: (the page touched last, the first page that is not loaded, the pages of the next window, reads)."""
+def _reads(positions, starts, first, stop, scans, header_bytes, most_pages):
+    """The same of the rows from first to stop, whose scans start at these rows."""
+    reads, scan = np.empty(stop - first, np.int64), scans[0]
+    for row in range(first, stop):
+        if starts[row] != scan.start:
+            _begin(scan, starts[row])
+            scan.entry = starts[row]
+        while scan.entry <= row:  # the row that it has not read yet
+            _touch(scan, positions[scan.entry], header_bytes, most_pages)
+            scan.entry += 1
+        reads[row - first] = scan.count
+    return reads
+
+
+@njit(cache=True)
+def _begin(scan, start):
+    scan.start, scan.last_page, scan.loaded_end, scan.window, scan.count = start, -2, -1, 1, 0
+
+
+@njit(cache=True)
+def _touch(scan, position, header_bytes, most_pages):
+    """The state of a scan after one more header."""
     first, last = position // PAGE_BYTES, (position + header_bytes - 1) // PAGE_BYTES
     for page in range(first, last + 1):
-        if page >= loaded_end:
-            if page <= last_page + 1:
-                window = min(most_pages, max(SECOND_WINDOW_PAGES, 2 * window))
+        if page >= scan.loaded_end:
+            if page <= scan.last_page + 1:
+                scan.window = min(most_pages, max(SECOND_WINDOW_PAGES, 2 * scan.window))
             else:
-                window = 1
-            loaded_end = page + window
-            count += 1
-        last_page = page
-    return last_page, loaded_end, window, count
+                scan.window = 1
+            scan.loaded_end = page + scan.window
+            scan.count += 1
+        scan.last_page = page

@@ -85,11 +85,15 @@ class Segment:
         log = self._existing_log()
         return Scan(log, start, log.size_bytes if stop is None else stop, chunk_bytes, look_inside)
 
+    def whole_scan(self) -> "Scan":
+        """Every batch of the .log, array by array. Old wrappers are looked into in small logs only."""
+        return self.scan(look_inside=self._existing_log().size_bytes <= LOOKED_INSIDE_BYTES)
+
     def walk(self) -> Walked:
-        """Every batch of the .log at once; a segment without a .log has none. Old wrappers are looked into in small logs only."""
+        """Every batch of the .log at once, as whole_scan(); a segment without a .log has none."""
         if self.log is None:
             return Walked(np.empty(0, BATCH), End(0, "end"))
-        scan = self.scan(look_inside=self.log.size_bytes <= LOOKED_INSIDE_BYTES)
+        scan = self.whole_scan()
         parts = list(scan)
         return Walked(np.concatenate(parts) if parts else np.empty(0, BATCH), scan.end)
 

@@ -14,14 +14,14 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from kafkaviz.analyse.checks import segment as checks
-from kafkaviz.analyse.infer import IntervalEvidence
+from kafkaviz.analyse.infer import Gaps, IntervalEvidence, between
 from kafkaviz.analyse.sweep import Sweeper
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import Problem
 from kafkaviz.log.segment import OFFSET_ENTRY, Index, Segment
 from kafkaviz.pipeline import kept
 from kafkaviz.pipeline.catalog_info import Span
-from kafkaviz.pipeline.content import Content, Gaps, between, content, merged
+from kafkaviz.pipeline.content import Content, content, merged
 from kafkaviz.pipeline.plan import Stretch, Task, Wanted
 from kafkaviz.pipeline.rows import batch_columns, entry_columns, entry_slots, table
 from kafkaviz.pipeline.schema import TABLES, TASK_TABLES

@@ -14,6 +14,7 @@ from math import inf
 import numpy as np
 import pyarrow as pa
 
+from kafkaviz.analyse.infer import between
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format.batch import HEADER_BYTES, UNKNOWN, codec, has_delete_horizon, is_log_append_time
 from kafkaviz.format.walk import CHUNK_BYTES
@@ -21,7 +22,6 @@ from kafkaviz.log.entry_points import EntryPoints, entry_points
 from kafkaviz.log.past_damage import Hole, PastDamage
 from kafkaviz.log.segment import OFFSET_ENTRY, Segment
 from kafkaviz.pipeline import records, scan
-from kafkaviz.pipeline.content import between
 from kafkaviz.pipeline.plan import Wanted
 from kafkaviz.pipeline.pushed import Asked
 from kafkaviz.pipeline.records import Trouble

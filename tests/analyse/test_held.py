@@ -26,7 +26,10 @@ def of(batches, offsets, times, interval: int = 4096, by_base_offset: bool = Tru
     every = sweep.parts(batches, [interval], targets=sweep.EVERY, **how)
     cold = cold_reads.cold_reads(batches, np.array([interval]), by_base_offset)
     again = held.replayed(sweep.parts(batches, [interval], **how), every, sweep_times(batches, [interval]), cold, interval)
-    return again, held.held(batches, offsets, times, again, by_base_offset, READ_AHEAD_BYTES)
+    there, middle = held.HeldSweeper(offsets, times, interval, by_base_offset), len(batches) // 2
+    there.take(batches[:middle], is_end=False)
+    there.take(batches[middle:], is_end=True)
+    return again, there.end(sweep.Columns.of(batches), again, READ_AHEAD_BYTES)
 
 
 def counted(parts) -> list[int]:
@@ -111,7 +114,7 @@ def test_today_is_what_the_index_has():
     batches = made.batches([1000] * 2000, [5] * 2000)
     offsets, times = made.indexed(batches, 4096)
     gathering = Gathering({4096}, by_base_offset=True, held_bytes=4096)
-    gathering.add(batches, indexes=(offsets[offsets["position"] > 1_000_000], times))
+    gathering.add([batches], indexes=(offsets[offsets["position"] > 1_000_000], times))
     measured, today = gathering.measured(), Today(4096, "as typed", topic="orders")
     one = tuning.recommend(measured, today, Budgets(), costs(True))
     assert one.verdict == Verdict.KEEP and one.today.row["headers_p99"] > 900

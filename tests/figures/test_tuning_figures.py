@@ -28,7 +28,7 @@ def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, se
     found = []
     for _ in range(segments):
         gathering = Gathering({4096}, by_base_offset=False)
-        gathering.add(made.batches(random.integers(size - spread, size + spread + 1, count).tolist(), [records] * count))
+        gathering.add([made.batches(random.integers(size - spread, size + spread + 1, count).tolist(), [records] * count)])
         found.append(gathering.measured())
     return joined(found)
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkaviz.analyse.infer import IntervalEvidence, interval_evidence
+from kafkaviz.analyse.infer import Gaps, IntervalEvidence, interval_evidence
 from kafkaviz.format.batch import BATCH, LOG_APPEND_TIME
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import OFFSET_ENTRY
-from kafkaviz.pipeline.content import Content, Gaps, content, merged
+from kafkaviz.pipeline.content import Content, content, merged
 from kafkaviz.pipeline.rows import codec_names
 
 CUTS = st.lists(st.integers(0, 400), max_size=6)

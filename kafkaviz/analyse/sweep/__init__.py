@@ -12,6 +12,7 @@ the batch holds one record. As LogSegment.append of Kafka 2.0 to 4.3.1; that an 
 Sweeps of segments add up: parts(one) + parts(other) is what parts([one, other]) gives, and a sum over tasks is as exact as one pass.
 """
 
+from kafkaviz.analyse.sweep.columns import Columns
 from kafkaviz.analyse.sweep.counts import added, mean, quantile
 from kafkaviz.analyse.sweep.one_interval import SIZES, headers, sizes
 from kafkaviz.analyse.sweep.sums import INTERVALS, SWEEP, SweepParts, none
@@ -20,6 +21,6 @@ from kafkaviz.analyse.sweep.targets import BASE, EVERY, LAST, every_offset
 from kafkaviz.analyse.sweep.times import sweep_times
 
 __all__ = [
-    "BASE", "CLEANER_APPEND_BYTES", "EVERY", "FOLLOWER_APPEND_BYTES", "INTERVALS", "LAST", "SIZES", "SWEEP", "SweepParts", "Sweeper",
-    "added", "every_offset", "headers", "mean", "none", "parts", "quantile", "sizes", "sweep", "sweep_times",
+    "BASE", "CLEANER_APPEND_BYTES", "EVERY", "FOLLOWER_APPEND_BYTES", "INTERVALS", "LAST", "SIZES", "SWEEP", "Columns", "SweepParts",
+    "Sweeper", "added", "every_offset", "headers", "mean", "none", "parts", "quantile", "sizes", "sweep", "sweep_times",
 ]  # fmt: skip

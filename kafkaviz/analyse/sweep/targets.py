@@ -14,11 +14,14 @@ TARGETS = np.dtype([  # of one batch, how many targets
 ])  # fmt: skip
 
 
-def every_offset(batches: np.ndarray, by_base_offset: bool) -> np.ndarray:
-    """The targets of one segment's batches (format.batch.BATCH) where every offset is looked up: near, far, near_last, far_last of each."""
+def every_offset(batches: np.ndarray, by_base_offset: bool, is_end: bool = True) -> np.ndarray:
+    """The targets of one segment's batches (format.batch.BATCH) where every offset is looked up: near, far, near_last, far_last of each.
+
+    is_end: whether no batch follows these.
+    """
     base, last = (batches[name].astype(np.int64) for name in ("base_offset", "last_offset"))
     looks_on = (base != last) & by_base_offset
-    looks_on[-1:] = False
+    looks_on[-1:] &= not is_end
     targets = np.zeros(len(batches), TARGETS)
     _at_every(targets, base, last, looks_on)
     return targets

@@ -13,10 +13,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from kafkaviz.analyse.sweep.columns import Columns
 from kafkaviz.analyse.sweep.sums import INTERVALS, SweepParts, none
 from kafkaviz.analyse.sweep.sweeper import parts
 from kafkaviz.binary.compiled import njit
-from kafkaviz.format.batch import has_delete_horizon
 
 
 def sweep_times(batches: np.ndarray | Sequence[np.ndarray], intervals: Iterable[int] = INTERVALS) -> SweepParts:
@@ -28,56 +28,72 @@ def sweep_times(batches: np.ndarray | Sequence[np.ndarray], intervals: Iterable[
     found = none(wanted)
     for segment in [batches] if isinstance(batches, np.ndarray) else batches:
         if len(segment):
-            found += _of_segment(segment, wanted)
+            found += of_columns(Columns.of(segment), parts(segment, wanted))
     return found
 
 
-def _of_segment(batches: np.ndarray, intervals: np.ndarray) -> SweepParts:
-    sizes = np.ascontiguousarray(batches["size_bytes"], np.int64)
-    largest = np.ascontiguousarray(batches["max_timestamp_ms"], np.int64)
-    newest = np.maximum.accumulate(largest)
-    targets = targets_of(batches)
-    owners = np.searchsorted(newest, newest)  # the batch that the largest timestamp so far came with
-    answers = np.searchsorted(newest, targets)
-    positions = np.cumsum(sizes) - sizes
-    summed = parts(batches, intervals)
-    starts = [_starts(positions, newest, owners, targets, int(interval)) for interval in intervals]
-    counts = [np.bincount(answers - start + 1) for start in starts]
-    borders = np.concatenate([[0], np.cumsum([len(one) for one in counts])])
-    skipped = np.array([(positions[answers] - positions[start]).sum() for start in starts], np.int64)
-    headers = np.concatenate(counts).astype(np.int64)
-    return replace(summed, skipped_bytes=skipped, headers=headers, starts=borders, targets=len(targets))
-
-
-def targets_of(batches: np.ndarray) -> np.ndarray:
-    """The timestamps that are looked up in one segment's batches, in ascending order."""
-    targets = batches["base_timestamp_ms"][~has_delete_horizon(batches)]
-    return np.sort(targets[(targets >= 0) & (targets <= batches["max_timestamp_ms"].max())].astype(np.int64))
+def of_columns(columns: Columns, swept: SweepParts) -> SweepParts:
+    """The same of one segment that was read; swept: its sweep batch by batch, which tells of the intervals and the entries."""
+    told = [_lookups(columns.sizes, columns.newest_ms, columns.targets_ms, interval) for interval in swept.intervals.tolist()]
+    borders = np.concatenate([[0], np.cumsum([len(headers) for headers, _ in told])])
+    skipped = np.array([skipped for _, skipped in told], np.int64)
+    headers = np.concatenate([headers for headers, _ in told])
+    return replace(swept, skipped_bytes=skipped, headers=headers, starts=borders, targets=len(columns.targets_ms))
 
 
 @njit(cache=True)
-def _starts(positions, newest, owners, targets, interval):
-    """The row of the batch that each scan starts at; the targets ascend, and with them the entries that both searches end at."""
-    entries, times = np.empty(len(positions), np.int64), np.empty(len(positions) + 1, np.int64)
-    leads = np.empty(len(positions) + 1, np.int64)  # of each time entry, the row of the batch whose last offset it holds
-    count, time_count, start = 0, 0, 0
-    for row in range(len(positions)):
-        if positions[row] - positions[start] > interval:
-            entries[count] = start = row
-            count += 1
-            if newest[row] > (times[time_count - 1] if time_count else -1):
-                times[time_count], leads[time_count] = newest[row], owners[row]
-                time_count += 1
-    if newest[-1] > (times[time_count - 1] if time_count else -1):
-        times[time_count], leads[time_count] = newest[-1], owners[-1]
-        time_count += 1
-    found = np.zeros(len(targets), np.int64)
-    time_slot, slot = -1, -1
+def answers(sizes, newest, targets, row, position):
+    """(the row, the position) of the batch that answers each of the ascending targets, from that row on, which lies there."""
+    rows, positions = np.empty((2, len(targets)), np.int64)
     for at in range(len(targets)):
-        while time_slot + 1 < time_count and times[time_slot + 1] <= targets[at]:
-            time_slot += 1
-        while time_slot >= 0 and slot + 1 < count and entries[slot + 1] <= leads[time_slot]:
-            slot += 1
-        if slot >= 0:
-            found[at] = entries[slot]
-    return found
+        while newest[row] < targets[at]:
+            position += sizes[row].size_bytes
+            row += 1
+        rows[at], positions[at] = row, position
+    return rows, positions
+
+
+@njit(cache=True)
+def _lookups(sizes, newest, targets, interval):
+    """(how many lookups read how many headers, the bytes that all of them skip) in the indexes that an interval makes.
+
+    The targets ascend, and with them the time entries that they begin from: those below a new entry begin from the one before.
+    """
+    counts, lookups = np.zeros(64, np.int64), (0, 0, 0, 0, 0)  # done, the longest one's headers, bytes; the row and position reached
+    start = lead = found = (0, 0)  # row and position: of the last entry, of that when the newest time came, and where a lookup begins
+    last_ms, position = -1, 0
+    for row in range(len(sizes)):
+        is_indexed = position - start[1] > interval
+        if is_indexed:
+            start = (row, position)
+        if row == 0 or newest[row] > newest[row - 1]:
+            lead = start
+        if is_indexed and newest[row] > last_ms:
+            counts, lookups = _answered(sizes, newest, targets, newest[row] - 1, found, counts, lookups)
+            last_ms, found = newest[row], lead
+        position += sizes[row].size_bytes
+    if newest[-1] > last_ms:  # written as the segment is closed
+        counts, lookups = _answered(sizes, newest, targets, newest[-1] - 1, found, counts, lookups)
+        found = lead
+    counts, lookups = _answered(sizes, newest, targets, newest[-1], found, counts, lookups)
+    return counts[: lookups[1] + 1 if len(targets) else 0], lookups[2]
+
+
+@njit(cache=True)
+def _answered(sizes, newest, targets, up_to_ms, found, counts, lookups):
+    """The targets up to a time are looked up, from a row and its position on."""
+    done, longest, skipped, row, position = lookups
+    while done < len(targets) and targets[done] <= up_to_ms:
+        while newest[row] < targets[done]:
+            position += sizes[row].size_bytes
+            row += 1
+        headers = row - found[0] + 1
+        if headers >= len(counts):
+            more = np.zeros(2 * headers, np.int64)
+            more[: len(counts)] = counts
+            counts = more
+        counts[headers] += 1
+        longest = max(longest, headers)
+        skipped += position - found[1]
+        done += 1
+    return counts, (done, longest, skipped, row, position)

@@ -6,6 +6,8 @@ A broker directory is told apart by topic, because settings are: each topic is a
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +43,7 @@ from kafkaviz.simulate.writing.writer import Log as Writer
 
 Watch = Callable[[str, float], None]  # the .log that is measured, and which share of it is done
 BROKERS = ("segment.bytes", "segment.index.bytes", "segment.ms", "segment.jitter.ms")  # that end a segment
+READ_SHARE = 0.75  # of the time that a .log takes
 PARTITION, TOPIC, BROKER, LOG, WORKLOAD = "partition", "topic", "broker", "log", "workload"
 
 Chunks = Callable[[], Iterable[Chunk]]
@@ -190,7 +193,11 @@ def _of_partition(path: Path, version: str | None, typed: dict[str, str], read_a
     segments = [one for one in partition.live if base_offset in (None, one.base_offset)]
     if not segments:
         raise CannotOpen(partition.path, "holds no .log", kind="missing")
-    case = _case(partition.directory, [(partition, segments)], _settings(partition, release, typed), told, read_ahead_bytes, watch)
+    logs = {partition.directory: [(partition, segments)]}
+    cases, faults = _cases(logs, _settings(partition, release, typed), told, read_ahead_bytes, watch)
+    if faults:
+        raise faults[0]
+    case = cases[0]
     if base_offset is not None:
         case = replace(case, logs=None)
         return Source(path.name, LOG, told, because, (case,))
@@ -210,13 +217,8 @@ def _of_broker(
     if not by_topic:
         raise CannotOpen(broker.source, "holds no .log of a topic", kind="missing")
     default = settings.find("", SETTING) if topic is None else None
-    every = {as_run.interval(logs, settings)[0] for logs in by_topic.values()} | ({int(default.value)} if default else set())
-    cases, problems = [], list(broker.problems)
-    for name, logs in by_topic.items():
-        try:
-            cases.append(_case(name, logs, settings, assumed.text, read_ahead_bytes, watch, every))
-        except CannotOpen as fault:
-            problems.append(Problem.of(fault.path, fault))
+    cases, faults = _cases(by_topic, settings, assumed.text, read_ahead_bytes, watch, {int(default.value)} if default else set())
+    problems = [*broker.problems, *(Problem.of(fault.path, fault) for fault in faults)]
     if not cases:
         raise CannotOpen(problems[-1].path, problems[-1].what)
     name, kind = (broker.source.name, BROKER) if topic is None else (topic, TOPIC)
@@ -244,27 +246,50 @@ def _settings(partition: Partition, release: Release, typed: dict[str, str]) -> 
     return open_settings(open_broker(partition.path), release, typed)
 
 
+def _cases(
+    by_name: Mapping[str, Sequence[as_run.Log]], settings: Settings, version: str, read_ahead_bytes: int, watch: Watch,
+    also: Iterable[int] = (),
+) -> tuple[list[Case], list[CannotOpen]]:  # fmt: skip
+    """(a case of each topic that can be read, why others cannot).
+
+    Each is swept at the interval of every one, which is known for sure once all was read: where a glimpse was wrong, all is read again.
+    """
+    intervals = {name: as_run.glimpse(logs, settings) for name, logs in by_name.items()}
+    while True:
+        cases, faults = [], []
+        for name, logs in by_name.items():
+            try:
+                cases.append(_case(name, logs, settings, version, read_ahead_bytes, watch, intervals[name], {*also, *intervals.values()}))
+            except CannotOpen as fault:
+                faults.append(fault)
+        told = intervals | {case.name: case.today.interval_bytes for case in cases}
+        if told == intervals:
+            return cases, faults
+        intervals = told
+
+
 def _case(
-    name: str, logs: Sequence[tuple[Partition, list[Segment]]], settings: Settings, version: str, read_ahead_bytes: int,
-    watch: Watch, also: Iterable[int] = (),
+    name: str, logs: Sequence[as_run.Log], settings: Settings, version: str, read_ahead_bytes: int, watch: Watch,
+    looks_like: int, every: Iterable[int],
 ) -> Case:  # fmt: skip
-    """A topic, or the segments given of one."""
+    """A topic, or the segments given of one. looks_like: the interval that its own are measured with, one of every that is swept."""
     topic, of = logs[0][0].topic, profile(versions.parse(version))
-    interval, source, is_coarse = as_run.interval(logs, settings)
     known = {key: one for key, one in settings.of_topic(topic).items() if key in config_def.TOPIC_SETTINGS}
     limits = {key: value for key, value in as_run.limits(logs).items() if known[key].origin == Origin.DEFAULT}
     values = {key: one.value for key, one in known.items()} | limits
-    config = replace(log_config(values, settings.release), index_interval_bytes=interval)
+    config = log_config(values, settings.release)
     if settings.typed:
         _take(config, of, logs[0][0].directory)
-    gathering = Gathering({interval, *also}, search_profile(version).scan == BASE_OFFSET, read_ahead_bytes, of.per_append, interval)
+    by_base_offset = search_profile(version).scan == BASE_OFFSET
+    gathering, evidence = Gathering(every, by_base_offset, read_ahead_bytes, of.per_append, held_bytes=looks_like), as_run.Evidence(logs)
     for partition, segments in logs:
         for segment in segments:
             far = partial(watch, f"{partition.directory}/{segment.name}.log")
             far(0.0)
             indexes = (segment.offset_index, segment.time_index) if segment.index and segment.timeindex else None
-            gathering.add(segment.batches(), indexes=indexes, far=far)
-    measured = gathering.measured()
+            gathering.add(_chunks(segment, evidence, far), indexes, far)
+    measured, (interval, source, is_coarse) = gathering.measured(), as_run.interval(settings.find(topic, SETTING), evidence.bounds())
+    config = replace(config, index_interval_bytes=interval)
     is_tiered = bool(values.get("remote.storage.enable"))
     is_coarse |= of.per_append and measured.held is not None and measured.held.gaps.is_coarse
     leaves_maps = not versions.INDEXES_UNMAPPED.of(versions.parse(version))
@@ -272,6 +297,14 @@ def _case(
     today = Today(interval, source, config, topic, len(logs), is_tiered, is_coarse, inferred=inferred, leaves_maps=leaves_maps)
     logs_again = tuple(_replayable(partition, of) for partition, _ in logs)
     return Case(name, today, measured, _entries(logs), _index_files(logs), logs_again)
+
+
+def _chunks(segment: Segment, evidence: as_run.Evidence, far: Callable[[float], None]) -> Iterator[np.ndarray]:
+    """The batches of the .log, array by array; evidence is given them too, and far is told which share of the work that is."""
+    for batches in segment.whole_scan():
+        evidence.take(segment, batches)
+        yield batches
+        far(READ_SHARE * int(batches["position"][-1] + batches["size_bytes"][-1]) / segment.log.size_bytes)
 
 
 def _take(config: LogConfig, of: Profile, directory: str) -> None:
@@ -313,9 +346,10 @@ def _of_workload(given: str, version: str | None, typed: dict[str, str], read_ah
     is_own = SETTING in dict(workload.settings)
     source = f"{SETTING}, {'as typed' if is_typed else 'of the workload' if is_own else f'default of Kafka {text}'}"
     by_base_offset = search_profile(text).scan == BASE_OFFSET
-    gathering = Gathering({plan.config.index_interval_bytes}, by_base_offset, read_ahead_bytes, plan.of.per_append)
-    for rows in segments_of(plan):
-        gathering.add(rows, rows["append"] if plan.of.per_append else None)
+    per_append = plan.of.per_append
+    gathering = Gathering({plan.config.index_interval_bytes}, by_base_offset, read_ahead_bytes, per_append, by_append=per_append)
+    for segment in segments_of(plan):
+        gathering.add(segment)
     is_coarse = plan.of.per_append and not plan.is_leader
     today = Today(plan.config.index_interval_bytes, source, plan.config, workload.topic, is_coarse=is_coarse)
     because = "it was given" if version else "the workload is for it"
@@ -328,13 +362,21 @@ def _without_payload(plan: Plan) -> Chunks:
     return lambda: (Chunk(chunk.rows) for chunk in plan.chunks())  # nothing is written: the bytes are made, and dropped
 
 
-def segments_of(plan: Plan) -> Iterator[np.ndarray]:
-    """The batches of each segment that a plan makes, incoming.INCOMING. KafkavizError with Kafka's exception where it takes one so."""
+def segments_of(plan: Plan) -> Iterator[Iterable[np.ndarray]]:
+    """Of each segment that a plan makes the batches, array by array (incoming.INCOMING), to be taken before the next segment's.
+
+    KafkavizError with Kafka's exception where it takes one so.
+    """
+    yield from ((rows for _, rows in pieces) for _, pieces in groupby(_pieces(plan), key=itemgetter(0)))
+
+
+def _pieces(plan: Plan) -> Iterator[tuple[int, np.ndarray]]:
+    """(the number of the segment, some of its batches)."""
     try:
         log = Writer(plan.config, plan.of, now_ms=plan.start_ms, start_offset=plan.start_offset, seed=plan.seed, is_leader=plan.is_leader)
     except CannotLoad as refused:
         raise KafkavizError(f"{plan.directory}: {refused.raised}") from None
-    kept: list[np.ndarray] = []
+    number = 0
     for chunk in plan.chunks():
         rows = chunk.rows.copy()
         try:
@@ -342,10 +384,8 @@ def segments_of(plan: Plan) -> Iterator[np.ndarray]:
         except AppendFailed as failed:
             raise KafkavizError(f"{plan.directory}, append {failed.append}: {failed.raised}") from None
         first, *others = np.split(rows, np.flatnonzero(rows["position"] == 0))
-        kept += [first] if len(first) else []
-        for segment in others:
-            if kept:
-                yield np.concatenate(kept)
-            kept = [segment]
-    if kept:
-        yield np.concatenate(kept)
+        if len(first):
+            yield number, first
+        for piece in others:
+            number += 1
+            yield number, piece

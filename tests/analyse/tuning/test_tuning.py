@@ -23,7 +23,7 @@ def measured(size: int, count: int = 4000, records: int = 5, spread: int = 0, **
     random = np.random.default_rng(4)
     sizes = random.integers(size - spread, size + spread + 1, count).tolist()
     gathering = Gathering({4096}, **({"by_base_offset": False} | how))
-    gathering.add(made.batches(sizes, [records] * count))
+    gathering.add([made.batches(sizes, [records] * count)])
     return gathering.measured()
 
 
@@ -73,7 +73,7 @@ def test_the_largest_interval_within_a_budget(mean, budget, interval):
     sigma = np.log(1 + spread2) ** 0.5
     sizes = np.maximum(70, random.lognormal(np.log(mean) - sigma**2 / 2, sigma, 200_000)).astype(int)
     gathering = Gathering({4096}, by_base_offset=False)
-    gathering.add(made.batches(sizes.tolist(), [5] * len(sizes)))
+    gathering.add([made.batches(sizes.tolist(), [5] * len(sizes))])
     exact = replace(OLD, header_us=cost_model.Range(1.8, 1.8, 1.8), first_us=cost_model.Range(2.2, 2.2, 2.2))
     one = tuning.recommend(gathering.measured(), today(), Budgets(p99_us=budget), exact)
     assert one.considered == 1 << (interval.bit_length() - 1)
@@ -91,7 +91,7 @@ def test_a_gain_within_its_error_is_none():
 def test_a_dense_index_that_nobody_needs_is_made_smaller():
     """Interval 0 with batches of 500 bytes: the index is 4 % of the log."""
     gathering = Gathering({0}, by_base_offset=True)
-    gathering.add(made.batches([500] * 3000, [5] * 3000))
+    gathering.add([made.batches([500] * 3000, [5] * 3000)])
     one = tuning.recommend(gathering.measured(), today(0), Budgets(), NEW)
     assert one.verdict == Verdict.CHANGE and one.value > 4096 and codes(one)[-1] == "smaller"
     assert one.gain.index_share.low > 0.01
@@ -201,7 +201,7 @@ def test_lookups_by_what_they_look_for():
 def test_the_processors_share_can_decide():
     """A hundred thousand fetches a second, batches of 200 bytes at 64 KiB: cores are what is saved."""
     gathering = Gathering({65_536}, by_base_offset=False)
-    gathering.add(made.batches([200] * 20_000, [3] * 20_000))
+    gathering.add([made.batches([200] * 20_000, [3] * 20_000)])
     budgets = Budgets(p99_us=None, cores=2.0, fetches_per_s=100_000)
     one = tuning.recommend(gathering.measured(), today(65_536), budgets, OLD)
     assert one.verdict == Verdict.CHANGE and one.value < 65_536
@@ -245,7 +245,7 @@ def test_a_bootstrap_is_the_same_every_time():
     random = np.random.default_rng(8)
     sizes = np.concatenate([random.integers(80, 120, 3000), random.integers(700, 900, 3000)]).tolist()
     gathering = Gathering({4096}, by_base_offset=True)
-    gathering.add(made.batches(sizes))
+    gathering.add([made.batches(sizes)])
     one, other = (tuning.recommend(gathering.measured(), today(), Budgets(p99_us=20), NEW) for _ in range(2))
     assert one.gain == other.gain
     alone = (one.today.row["headers_mean"] - one.proposed.row["headers_mean"]) * NEW.header_us.high
@@ -258,7 +258,7 @@ def test_segments_joined_are_one_log():
     parts = []
     for piece in np.split(sizes, [200, 500]):
         gathering = Gathering({4096}, by_base_offset=True)
-        gathering.add(made.batches(piece.tolist(), [2] * len(piece)))
+        gathering.add([made.batches(piece.tolist(), [2] * len(piece))])
         parts.append(gathering.measured())
     found = joined(parts)
     assert (found.batch_bytes, found.spread) == (pytest.approx(sizes.mean()), pytest.approx(sizes.std() / sizes.mean()))
@@ -277,8 +277,9 @@ def test_an_empty_log_beside_others_changes_nothing():
 def test_measuring_tells_how_far_it_is():
     """Of a .log too, which may hold millions of batches: more of it each time, and all of it only when the next one begins."""
     told: list[float] = []
-    Gathering({4096}, by_base_offset=True).add(made.batches([1000] * 100, [5] * 100), far=told.append)
-    assert len(told) > 3 and told == sorted(set(told)) and told[0] > 0 and told[-1] < 1
+    batches = made.batches([1000] * 100, [5] * 100)
+    Gathering({4096}, by_base_offset=True).add([batches], far=told.append)
+    assert len(told) > 2 and told == sorted(set(told)) and told[0] > 0 and told[-1] < 1
 
 
 def test_an_index_of_whole_appends_is_kept():
