@@ -25,7 +25,7 @@ from kafkaviz.log.segment import Segment
 from kafkaviz.ui.cache import Listed
 from kafkaviz.words import language
 
-KEPT = 2  # a segment of 1 GiB takes 100 MB in batches of 1 KB, 1 GB in batches of 100 bytes
+KEPT = 2  # a segment of 1 GiB takes 0.1 GiB in batches of 1 KB, 1.1 GiB in batches of 100 bytes (docs/serve.md)
 
 
 def read(segment: Segment) -> Anatomy:
