@@ -2,7 +2,6 @@
 
 from kafkaviz import versions
 from kafkaviz.analyse.infer import Looks
-from kafkaviz.analyse.infer.version import Assumed
 from kafkaviz.figures.listed import clauses
 from kafkaviz.words import say
 from kafkaviz.words.retold import retold
@@ -20,6 +19,6 @@ def kafka(looks: Looks) -> str:
     return say("common.wrote_last", last=last) if last else say("common.wrote_unknown")
 
 
-def because(looks: Looks | Assumed) -> str:
-    """The traces that say so."""
-    return clauses(retold("findings", one) for one in looks.because.split("; "))
+def because(traces: str) -> str:
+    """The traces that say so, one behind another: the because of a Looks, an Assumed or a tuning's Source."""
+    return clauses(retold("findings", one) for one in traces.split("; "))

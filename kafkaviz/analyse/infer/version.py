@@ -15,6 +15,7 @@ from kafkaviz.log.file import read
 from kafkaviz.versions import Release
 
 METADATA_VERSION = "metadata.version"
+GIVEN, OF_WORKLOAD = "it was given", "the workload is for it"
 NOTHING_DECIDES = "nothing says that it was not the newest that is known"
 MOST_BYTES = 1 << 20  # of bootstrap.checkpoint, which holds a few records, and of a snapshot, which begins with the features
 
@@ -82,7 +83,7 @@ def assumed_version(broker: Broker, given: str | None = None) -> Assumed:
     to be much newer. Where something of a later release lies there all the same, they are: a level is raised some time after an upgrade.
     """
     if given:
-        return Assumed(versions.parse(given), "it was given")
+        return Assumed(versions.parse(given), GIVEN)
     newest, looks = versions.NEWEST_RELEASE, looks_like(broker)
     release = next((one for one in (looks.last, _agreed_on(broker)) if one and one >= (looks.first or one)), None)
     if release is None:

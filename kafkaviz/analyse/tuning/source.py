@@ -15,7 +15,7 @@ import numpy as np
 from kafkaviz import config_def, versions
 from kafkaviz.analyse import paths
 from kafkaviz.analyse.cost_model import READ_AHEAD_BYTES
-from kafkaviz.analyse.infer.version import assumed_version
+from kafkaviz.analyse.infer.version import GIVEN, OF_WORKLOAD, Assumed, assumed_version
 from kafkaviz.analyse.restart import Log, stored
 from kafkaviz.analyse.tuning import as_run
 from kafkaviz.analyse.tuning.gathering import Gathering, joined
@@ -187,9 +187,8 @@ def _is_one(path: Path) -> bool:
 
 def _of_partition(path: Path, version: str | None, typed: dict[str, str], read_ahead_bytes: int, watch: Watch) -> Source:
     partition, base_offset = paths.open_segments(path)
-    told = version or paths.version(path)
-    because = "it was given" if version else "by the directory's traces, or the newest that is known"
-    release = versions.parse(told)
+    assumed = Assumed(versions.parse(version), GIVEN) if version else paths.assumed(path)
+    told, release = version or assumed.text, assumed.version
     segments = [one for one in partition.live if base_offset in (None, one.base_offset)]
     if not segments:
         raise CannotOpen(partition.path, "holds no .log", kind="missing")
@@ -200,8 +199,8 @@ def _of_partition(path: Path, version: str | None, typed: dict[str, str], read_a
     case = cases[0]
     if base_offset is not None:
         case = replace(case, logs=None)
-        return Source(path.name, LOG, told, because, (case,))
-    return Source(path.name, PARTITION, told, because, (case,), unused=_unused([partition], partition.topic))
+        return Source(path.name, LOG, told, assumed.because, (case,))
+    return Source(path.name, PARTITION, told, assumed.because, (case,), unused=_unused([partition], partition.topic))
 
 
 def _of_broker(
@@ -352,7 +351,7 @@ def _of_workload(given: str, version: str | None, typed: dict[str, str], read_ah
         gathering.add(segment)
     is_coarse = plan.of.per_append and not plan.is_leader
     today = Today(plan.config.index_interval_bytes, source, plan.config, workload.topic, is_coarse=is_coarse)
-    because = "it was given" if version else "the workload is for it"
+    because = GIVEN if version else OF_WORKLOAD
     logs = ((_without_payload(plan), plan.start_offset),)
     case = Case(workload.directory, today, gathering.measured(), logs=logs, is_leader=plan.is_leader)
     return Source(given, WORKLOAD, text, because, (case,))

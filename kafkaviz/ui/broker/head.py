@@ -65,4 +65,4 @@ def _chips(here: Listed, known: Overview) -> None:
         told.append(("", say("broker.node", id=parts.escape(broker.node_id))))
     ids = (("broker.cluster", broker.cluster_id), ("broker.directory", broker.directory_id))
     told += [("", say(key, id=parts.mono(value))) for key, value in ids if value]
-    parts.chips(told, after=wrote.because(looks))
+    parts.chips(told, after=wrote.because(looks.because))

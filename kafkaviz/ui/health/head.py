@@ -66,7 +66,7 @@ def _choose_release(health: "Health | None", asked: str) -> None:
     traces = say(f"health.{how}", release=health.version.text) if health and not asked else say("health.as_traces_tell")
     offered = [one for one in (TRACES, *versions.OFFERED) if one != (asked or TRACES)]
     look = {"format_func": lambda one: traces if one == TRACES else say("health.as_release", release=one), "key": "kv_release"}
-    told = wrote.because(health.version) if health else say("health.release_help")
+    told = wrote.because(health.version.because) if health else say("health.release_help")
     wanted = st.menu_button(say("health.as_release", release=asked) if asked else traces, offered, help=told, **look)
     if wanted:
         st.query_params.pop(state.RELEASE, None)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from kafkaviz.analyse.tuning import Budgets
 from kafkaviz.analyse.tuning.source import Source
-from kafkaviz.ui import choice, state
+from kafkaviz.ui import choice, state, wrote
 from kafkaviz.ui.tuning import options
 from kafkaviz.ui.tuning.answers import storages
 from kafkaviz.words import say
@@ -29,7 +29,8 @@ def more(source: Source) -> tuple[Budgets, str, bool]:
         cores = _one_of("compare.cores", state.CORES, options.CORES, is_free=fetches is not None)
         storage = _one_of("tuning.cold_reads", state.STORAGE, {one: one for one in storages()})
         releases = {one: one for one in options.RELEASES}
-        _one_of("tuning.as_kafka", state.READS_AS, releases, about=say("tuning.as_kafka_now", version=source.version, why=source.because))
+        about = say("tuning.as_kafka_now", version=source.version, why=wrote.because(source.because))
+        _one_of("tuning.as_kafka", state.READS_AS, releases, about=about)
         tiered = _one_of("tuning.remote_storage", state.TIERED, options.TIERED)
         st.html(f'<p class="kv-sm kv-fnt">{say("tuning.budget_met")}</p>')
     return Budgets(None, cold, cores if fetches else None, share, fetches), storage, tiered

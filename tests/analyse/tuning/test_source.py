@@ -24,6 +24,12 @@ def test_the_settings_of_a_broker_are_those_of_no_topic(broker):
     assert (config.segment_bytes, config.segment_index_bytes, config.segment_ms) == (1 << 30, 10 << 20, 7 * 86_400_000)
 
 
+def test_the_release_of_one_partition_is_told_with_its_trace(clean):
+    """As of a whole broker, and not as one of two that it may have been."""
+    assert open_source(clean / "nulls-0").because.startswith("bootstrap.checkpoint sets metadata.version to level 30")
+    assert open_source(clean / "nulls-0", "3.9").because == "it was given"
+
+
 def test_what_is_preallocated_is_each_topics_own(broker):
     """The small indexes of one topic and the large ones of the others, not as many of either."""
     rooms = broker.whole.today.rooms
