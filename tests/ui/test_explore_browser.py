@@ -40,7 +40,8 @@ def test_a_question_is_asked_by_a_click(explore):
     assert explore.locator("pre .k").first.inner_text() == "WITH" and explore.evaluate("document.documentElement.scrollWidth") <= 1280
     explore.get_by_role("button", name="Where is the index densest?").click()
     answered(explore, "The indexes of tiny-index-0 hold 8.2 % of its log")
-    assert "ask=densest" in explore.url and explore.locator(".kv-tbl tbody tr").count() == 8
+    sync_api.expect(explore.locator(".kv-tbl tbody tr")).to_have_count(8)
+    assert "ask=densest" in explore.url
     shows(explore, "SELECT topic, partition,\n       sum(offset_entries)")
     explore.reload()
     answered(explore, "The indexes of tiny-index-0 hold 8.2 % of its log")

@@ -61,6 +61,7 @@ def test_chinese_and_the_hand_out(server, page):
     page.get_by_role("button", name="讲义").click()
     test_browser.heading(page, "热区")
     page.get_by_role("button", name="打印").wait_for()
+    page.get_by_role("heading", name="答案").wait_for()
     page.emulate_media(media="print")
     assert not page.locator("[data-testid=stSidebar]").is_visible() and not page.get_by_role("button", name="打印").is_visible()
     assert page.get_by_role("heading", name="答案").is_visible()
