@@ -56,6 +56,14 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True)
+def own_main() -> Iterator[None]:
+    """A page in AppTest puts its script in the place of __main__, and a process that is spawned later would begin with that page."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main
+
+
 @pytest.fixture(scope="module", autouse=True)
 def garbage() -> Iterator[None]:
     """A page keeps what stays out of Python's searches, in a server for good; here the next file's tests would pile theirs up on it."""
