@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from kafkaviz.analyse.checks import segment as checks
-from kafkaviz.analyse.infer import Gaps, IntervalEvidence, between
+from kafkaviz.analyse.infer import ChunkedEvidence, IntervalEvidence, between
 from kafkaviz.analyse.sweep import Sweeper
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import Problem
@@ -131,7 +131,7 @@ def _log(
     stretch: Stretch, segment: Segment, entries: np.ndarray, rows: RowFile | None, problems: list[Problem], sweeper: Sweeper | None
 ) -> tuple[int | None, Content, IntervalEvidence]:
     """Where the scan ended (None: nothing could be read), what it found, and what that says of the interval; entries by position."""
-    end, contents, gaps = None, [], Gaps(entries)
+    end, contents, gaps = None, [], ChunkedEvidence(entries)
     if segment.log is None:
         return end, Content(), gaps.evidence()
     steps = segment.scan(stretch.start, stretch.stop, look_inside=True)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkaviz.analyse.infer import Gaps, IntervalEvidence, interval_evidence
+from kafkaviz.analyse.infer import ChunkedEvidence, IntervalEvidence, interval_evidence
 from kafkaviz.format.batch import BATCH, LOG_APPEND_TIME
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import OFFSET_ENTRY
@@ -43,7 +43,7 @@ def parts_of(batches: np.ndarray, cuts: list[int]) -> list[np.ndarray]:
 
 def gathered(parts: list[np.ndarray], entries: np.ndarray) -> IntervalEvidence:
     """The evidence of chunks, one after the other."""
-    gaps = Gaps(entries)
+    gaps = ChunkedEvidence(entries)
     for part in parts:
         gaps.add(part)
     return gaps.evidence()

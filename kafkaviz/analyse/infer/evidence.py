@@ -9,7 +9,7 @@ JUDGED = ["position", "last_offset"]  # what interval_evidence looks at
 MOST_WAITING = 65_536  # batches of one gap, above which those that tell nothing are let go
 
 
-class Gaps:
+class ChunkedEvidence:
     """Evidence of index.interval.bytes, gathered from chunks as if the stretch were one array.
 
     A gap between two entries must be judged whole, so what follows the last indexed batch of a chunk waits for the next one.

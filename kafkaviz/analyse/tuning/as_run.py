@@ -6,7 +6,7 @@ from functools import reduce
 import numpy as np
 
 from kafkaviz.analyse import rolled
-from kafkaviz.analyse.infer import Gaps, IntervalBounds, IntervalEvidence, inferred_limits, roll_reasons
+from kafkaviz.analyse.infer import ChunkedEvidence, IntervalBounds, IntervalEvidence, inferred_limits, roll_reasons
 from kafkaviz.analyse.tuning.measured import SETTING
 from kafkaviz.config_def import Value
 from kafkaviz.errors import KafkavizError
@@ -41,9 +41,10 @@ class Evidence:
 
 def glimpse(logs: Sequence[Log], settings: Settings) -> int:
     """index.interval.bytes as a setting says it; where none does, as the first batches of the largest segments look."""
-    found, evidence = settings.find(logs[0][0].topic, SETTING), Evidence(logs)
+    found = settings.find(logs[0][0].topic, SETTING)
     if found.origin != Origin.DEFAULT:
         return int(found.value)
+    evidence = Evidence(logs)
     for segment in evidence.segments:
         try:
             evidence.take(segment, next(iter(segment.whole_scan()), NO_BATCH))
@@ -90,7 +91,8 @@ class _Told:
     """What one segment tells. Of one whose index is empty all but its first batch came without an entry."""
 
     def __init__(self, entries: np.ndarray) -> None:
-        self._gaps, self._is_empty, self._last = Gaps(entries[np.argsort(entries["position"], kind="stable")]), not len(entries), ()
+        self._gaps = ChunkedEvidence(entries[np.argsort(entries["position"], kind="stable")])
+        self._is_empty, self._last = not len(entries), ()
 
     def add(self, batches: np.ndarray) -> None:
         """The next batches."""
