@@ -64,6 +64,13 @@ def own_main() -> Iterator[None]:
     sys.modules["__main__"] = main
 
 
+@pytest.fixture(autouse=True)
+def unconfined() -> Iterator[None]:
+    """A page that may not open everything confines its process for good, which here goes on with other tests."""
+    yield
+    os.environ.pop("KAFKAVIZ_CONFINED_TO", None)
+
+
 @pytest.fixture(scope="module", autouse=True)
 def garbage() -> Iterator[None]:
     """A page keeps what stays out of Python's searches, in a server for good; here the next file's tests would pile theirs up on it."""

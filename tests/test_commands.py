@@ -18,6 +18,7 @@ import pytest
 from kafkaviz.__main__ import COMMANDS, main
 from kafkaviz.commands import app
 from kafkaviz.errors import CorruptFile
+from kafkaviz.ui.access import directories_of
 
 ROOT = Path(__file__).parents[1]
 HEAVY = {"numpy", "pandas", "pyarrow", "numba", "plotly", "pyspark", "streamlit"}
@@ -144,10 +145,29 @@ def test_app_becomes_the_server(server, tmp_path, monkeypatch):
     main(["app", "data", "--port", "8600", "--master", "local[2]", "--allow-root", str(tmp_path), "--allow-root", "data"])
     [(program, arguments, environment)] = server
     assert program == sys.executable
-    assert arguments[-3:] == ["run", str(app.APP), "--server.port=8600"]
+    assert arguments[1:] == ["-P", "-m", "kafkaviz.ui.server", "8600"]
     assert environment["KAFKAVIZ_DIR"] == str(tmp_path / "data")
     assert environment["KAFKAVIZ_MASTER"] == "local[2]"
     assert environment["KAFKAVIZ_ALLOW_ROOT"] == f"{tmp_path}{os.pathsep}{tmp_path / 'data'}"
+
+
+def test_a_root_with_a_colon_in_its_name_is_one_directory(server, tmp_path, monkeypatch):
+    """PATH's separator would make two of it, and open another directory than was named."""
+    root = tmp_path / "r:oots"
+    root.mkdir()
+    main(["app", "--allow-root", str(root), "--lessons", str(root)])
+    environment = server[0][2]
+    assert directories_of(environment["KAFKAVIZ_ALLOW_ROOT"]) == directories_of(environment["KAFKAVIZ_LESSONS"]) == (root,)
+
+
+def test_the_names_of_the_server_reach_it(server, capsys):
+    """As a Host header has them; what is none is refused in one line."""
+    main(["app", "--allow-host", "kafkaviz.example.com", "--allow-host", "viz"])
+    assert server[0][2]["KAFKAVIZ_ALLOW_HOST"] == "kafkaviz.example.com,viz"
+    for wrong in ("http://viz", "viz:8501", "a,b", ""):
+        with pytest.raises(SystemExit) as stop:
+            main(["app", "--allow-host", wrong])
+        assert stop.value.code == 2 and "is no name of a host" in capsys.readouterr().err
 
 
 def test_a_port_that_is_taken_is_said(server, capsys):
@@ -165,7 +185,7 @@ def test_app_without_a_directory_leaves_the_choice_to_the_pages(server, monkeypa
     monkeypatch.delenv("KAFKAVIZ_DIR", raising=False)
     main(["app"])
     assert "KAFKAVIZ_DIR" not in server[0][2]
-    assert server[0][1][-1] == str(app.APP)
+    assert server[0][1][1:] == ["-P", "-m", "kafkaviz.ui.server"]
 
 
 def test_app_names_a_missing_directory(server, tmp_path, capsys):

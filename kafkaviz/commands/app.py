@@ -1,12 +1,14 @@
 """kafkaviz app: opens the web app on a broker directory."""
 
 import argparse
+import json
 import os
 import socket
 import sys
 from pathlib import Path
 
 from kafkaviz.errors import KafkavizError, failing_kindly
+from kafkaviz.units import legible
 
 APP = Path(__file__).parents[2] / "app.py"  # beside the package in a checkout; a wheel does not hold it
 
@@ -29,6 +31,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument("--port", metavar="N", type=_port, help="the port to listen on (default: 8501, or the next free one)")
     parser.add_argument("--master", metavar="M", default="local[*]", help="the Spark master that ingests (default: %(default)s)")
     parser.add_argument("--allow-root", metavar="DIR", type=Path, action="append", help="open nothing outside it; may be repeated")
+    parser.add_argument("--allow-host", metavar="NAME", type=_host, action="append", help="may be asked for by this name; may be repeated")
     parser.add_argument("--lessons", metavar="DIR", type=Path, action="append", help="a folder of lessons; may be repeated")
     parser.set_defaults(run=run)
 
@@ -41,24 +44,33 @@ def run(args: argparse.Namespace) -> int:
     if args.port is not None:
         _refuse_a_taken(args.port)
     sys.stdout.flush()
-    os.execve(sys.executable, _streamlit(args.port), environment)
+    os.execve(sys.executable, _server(args.port), environment)
 
 
 def _settings(args: argparse.Namespace) -> dict[str, str]:
     """What the pages read from their environment; kafkaviz.ui and kafkaviz.commands do not import each other."""
-    settings = {"KAFKAVIZ_MASTER": args.master}
+    found = [str(APP.parent), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    settings = {"KAFKAVIZ_MASTER": args.master, "PYTHONPATH": os.pathsep.join(found)}
     if args.directory is not None:
         settings["KAFKAVIZ_DIR"] = str(_readable(args.directory))
     if args.allow_root is not None:
-        settings["KAFKAVIZ_ALLOW_ROOT"] = os.pathsep.join(str(_readable(root)) for root in args.allow_root)
+        settings["KAFKAVIZ_ALLOW_ROOT"] = _paths(args.allow_root)
+    if args.allow_host is not None:
+        settings["KAFKAVIZ_ALLOW_HOST"] = ",".join(args.allow_host)
     if args.lessons is not None:
-        settings["KAFKAVIZ_LESSONS"] = os.pathsep.join(str(_readable(folder)) for folder in args.lessons)
+        settings["KAFKAVIZ_LESSONS"] = _paths(args.lessons)
     return settings
 
 
-def _streamlit(port: int | None) -> list[str]:
+def _paths(given: list[Path]) -> str:
+    """Directories as PATH holds them; as a JSON list where one of them has PATH's colon in its name."""
+    paths = [str(_readable(path)) for path in given]
+    return json.dumps(paths) if any(os.pathsep in path for path in paths) else os.pathsep.join(paths)
+
+
+def _server(port: int | None) -> list[str]:
     """The command of the server. -P: the current directory may hold a streamlit.py."""
-    return [sys.executable, "-P", "-m", "streamlit", "run", str(APP), *([] if port is None else [f"--server.port={port}"])]
+    return [sys.executable, "-P", "-m", "kafkaviz.ui.server", *([] if port is None else [str(port)])]
 
 
 def _refuse_a_taken(port: int) -> None:
@@ -83,6 +95,13 @@ def _readable(path: Path) -> Path:
         if not os.access(path, os.R_OK | (os.X_OK if path.is_dir() else 0)):
             raise PermissionError
     return path.resolve()
+
+
+def _host(text: str) -> str:
+    """A name of this server, as a Host header has it, without a port."""
+    if not text or not all(part and part.replace("-", "").isalnum() for part in text.removesuffix(".").split(".")):
+        raise argparse.ArgumentTypeError(f"{legible(text)} is no name of a host; give one such as kafkaviz.example.com, without a port")
+    return text
 
 
 def _port(text: str) -> int:

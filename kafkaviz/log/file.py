@@ -11,6 +11,7 @@ from stat import S_ISREG
 import numpy as np
 
 from kafkaviz.errors import CannotOpen, failing_kindly
+from kafkaviz.log import confinement
 
 BLOCK_BYTES = 512  # what st_blocks counts, whatever the filesystem's own blocks are
 
@@ -31,10 +32,10 @@ class FileInfo:
         return self.directory / self.name
 
 
-def absolute(path: Path | str) -> Path:
+def absolute(path: Path | str, expands_home: bool = True) -> Path:
     """The whole path, a home directory put in; CannotOpen where the text names none."""
     try:
-        found = Path(path).expanduser().absolute()
+        found = (Path(path).expanduser() if expands_home else Path(path)).absolute()
     except RuntimeError:
         raise CannotOpen(path, "names a home directory that is not there", kind="missing") from None
     if "\0" in str(found):
@@ -57,6 +58,7 @@ def listed(directory: Path) -> list[FileInfo]:
     """The files of a directory by name, with size and time; one that vanishes meanwhile is left out."""
     found = []
     with failing_kindly(directory), os.scandir(directory) as entries:
+        os.close(_opened(str(directory), os.O_RDONLY | os.O_DIRECTORY))
         for entry in entries:
             with suppress(FileNotFoundError):
                 stat = entry.stat()
@@ -67,7 +69,7 @@ def listed(directory: Path) -> list[FileInfo]:
 
 def read(path: Path, position: int = 0, length: int | None = None) -> bytes:
     """A stretch of a file, all of it by default; shorter where the file ends."""
-    with failing_kindly(path), open(path, "rb", buffering=0) as file:
+    with failing_kindly(path), open(path, "rb", buffering=0, opener=_opened) as file:
         size = os.fstat(file.fileno()).st_size
         wanted = max(0, min(size - position, size if length is None else length))
         return b"".join(_pieces(file.fileno(), position, wanted))
@@ -80,7 +82,7 @@ def read_text(path: Path, limit_bytes: int = 16 << 20) -> str:
 
 def read_written(path: Path) -> tuple[bytes, int]:
     """The bytes up to the last one that takes room on disk, and the file's size: what follows is a hole, all zeros."""
-    with failing_kindly(path), open(path, "rb", buffering=0) as file:
+    with failing_kindly(path), open(path, "rb", buffering=0, opener=_opened) as file:
         size = os.fstat(file.fileno()).st_size
         return b"".join(_pieces(file.fileno(), 0, _data_end(file.fileno(), size))), size
 
@@ -88,7 +90,7 @@ def read_written(path: Path) -> tuple[bytes, int]:
 @contextmanager
 def reader(path: Path) -> Iterator[Callable[[int, np.ndarray], int]]:
     """A function read(position, buffer) that fills the buffer from that byte and gives the number of bytes it got."""
-    with failing_kindly(path), open(path, "rb", buffering=0) as file:
+    with failing_kindly(path), open(path, "rb", buffering=0, opener=_opened) as file:
         number = file.fileno()
 
         def read_into(position: int, buffer: np.ndarray) -> int:
@@ -101,6 +103,17 @@ def reader(path: Path) -> Iterator[Callable[[int, np.ndarray], int]]:
             return got
 
         yield read_into
+
+
+def _opened(path: str, flags: int) -> int:
+    """As open() does it, if the file lies where this process may read."""
+    number = os.open(path, flags)
+    try:
+        confinement.refuse_outside(number, Path(path))
+    except BaseException:
+        os.close(number)
+        raise
+    return number
 
 
 def _pieces(number: int, position: int, wanted: int) -> Iterator[bytes]:

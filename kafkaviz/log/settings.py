@@ -147,7 +147,8 @@ def _beside(broker: Broker, problems: list[Problem]) -> Path | None:
             if path.is_file() and _is_of(broker, _properties(path)):
                 return path
         except (KafkavizError, OSError) as fault:
-            problems.append(Problem(path, getattr(fault, "what", str(fault))))
+            if getattr(fault, "kind", "") != "outside":  # what this server may not open is not there for it
+                problems.append(Problem(path, getattr(fault, "what", str(fault))))
     return None
 
 

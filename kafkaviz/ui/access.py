@@ -1,14 +1,16 @@
 """Who may open what: the samples and uploads everybody, below which directories else; and whether visitors are several people."""
 
 import ipaddress
+import json
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import streamlit as st
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.figures.listed import either
-from kafkaviz.log import archive
+from kafkaviz.log import archive, confinement, file
 from kafkaviz.log.file import failing_kindly
 from kafkaviz.ui import leftovers
 
@@ -29,10 +31,30 @@ def allowed(path: Path) -> Path:
     if told is None:
         return path
     inside = [*told, SAMPLES, leftovers.folder()]
-    if not any(path.resolve().is_relative_to(root.resolve()) for root in inside):
+    real_path = Path(os.path.realpath(path))  # of a loop of links the part before it; Path.resolve raises there
+    if not any(real_path.is_relative_to(os.path.realpath(root)) for root in inside):
         where = either(map(str, told or [SAMPLES]))
         raise CannotOpen(path, "lies outside what this server may open", f"give a path below {where}", kind="outside")
     return path
+
+
+def allowed_as_typed(typed: str | Path) -> Path:
+    """The whole path that somebody names, if this server may open it. Raises CannotOpen.
+
+    Where visitors are several people, neither the homes of this machine's users nor the directory that the server runs in are told.
+    """
+    if roots() is None:
+        return file.absolute(typed)
+    try:
+        return allowed(file.absolute(typed, expands_home=False))
+    except CannotOpen as fault:
+        raise CannotOpen(typed, fault.what, fault.next_step, fault.kind) from None
+
+
+def confine() -> None:
+    """Holds every file that is opened from now on to what this server may open, and to what it keeps itself."""
+    told = roots()
+    confinement.confine(None if told is None else [*told, SAMPLES, archive.cache_folder()])
 
 
 def refuse_links(root: Path, depth: int = 2) -> None:
@@ -44,22 +66,37 @@ def refuse_links(root: Path, depth: int = 2) -> None:
         for entry in entries:
             if entry.is_symlink():
                 allowed(Path(entry.path))
-            if depth > 1 and entry.is_dir() and os.access(entry.path, os.R_OK | os.X_OK):
+            is_directory = False
+            with suppress(OSError):  # a link that leads in a circle leads nowhere
+                is_directory = entry.is_dir()
+            if depth > 1 and is_directory and os.access(entry.path, os.R_OK | os.X_OK):
                 refuse_links(Path(entry.path), depth - 1)
 
 
 def roots() -> tuple[Path, ...] | None:
     """Below what directories may be opened, beside the samples and what was uploaded; None where everything may.
 
-    KAFKAVIZ_ALLOW_ROOT holds one directory, or several as PATH does. Without it a server that others can reach opens what it was started
-    with, and nothing else.
+    KAFKAVIZ_ALLOW_ROOT holds one directory, several as PATH does, or a JSON list of them. Without it a server that others can reach opens
+    what it was started with, and nothing else.
     """
-    named = os.environ.get(ALLOW_ROOT)
+    named = directories_of(os.environ.get(ALLOW_ROOT, ""))
     if named:
-        return tuple(Path(root) for root in named.split(os.pathsep) if root)
+        return named
     if not is_reached_by_others():
         return None
     return tuple(Path(one) for one in [os.environ.get("KAFKAVIZ_DIR")] if one)
+
+
+def directories_of(variable: str) -> tuple[Path, ...]:
+    """The directories that a variable of the environment names: as PATH does, or as a JSON list, where a name may hold PATH's colon."""
+    try:
+        return tuple(map(Path, json.loads(variable))) if variable.startswith("[") else _as_path_does(variable)
+    except (ValueError, TypeError):
+        return _as_path_does(variable)
+
+
+def _as_path_does(variable: str) -> tuple[Path, ...]:
+    return tuple(Path(directory) for directory in variable.split(os.pathsep) if directory)
 
 
 def is_shared() -> bool:

@@ -21,7 +21,6 @@ from kafkaviz.analyse.tail import Tail
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.log import archive
 from kafkaviz.log.broker import Broker, open_broker
-from kafkaviz.log.file import absolute
 from kafkaviz.ui import access, leftovers
 from kafkaviz.ui.stamps import Stamps, mtime_ns
 from kafkaviz.units import legible
@@ -55,7 +54,7 @@ def broker(directory: str | Path) -> Broker:
 
 def listed(directory: str | Path) -> Listed:
     """The same, with the key of the listing. Raises CannotOpen."""
-    return _listed(str(access.allowed(absolute(directory))))
+    return _listed(str(access.allowed_as_typed(directory)))
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False, validate=lambda known: known.stamps.hold(known.broker))

@@ -16,8 +16,8 @@ from urllib.parse import quote, urlencode
 import streamlit as st
 
 from kafkaviz.log.partition import Partition
+from kafkaviz.ui import access, charts, garbage, go_to, parts, pick, seen, spoken, state, wrote
 from kafkaviz.ui import cache as doors
-from kafkaviz.ui import charts, garbage, go_to, parts, pick, seen, spoken, state, wrote
 from kafkaviz.ui.checkups import checkups
 from kafkaviz.ui.components import copy_link, keys, one_step, sidebar, theme_button
 from kafkaviz.ui.pick import Place
@@ -83,6 +83,7 @@ def frame(name: str, crumbs: Drawing | None = None, tools: Drawing | None = None
     crumbs: draws the breadcrumbs of a page that is about no directory; tools: what such a page has on the right of the bar.
     """
     spoken.keep()
+    access.confine()
     st.set_page_config(f"{parts.page_name(name)} · kafkaviz", str(HERE / "art" / "mark.svg"), layout="wide", initial_sidebar_state=208)
     st.html(f"<style>{_stylesheet()}{DARK_CHARTS if charts.mode() == 'dark' else ''}</style>")
     garbage.leave_out_what_stays()

@@ -111,8 +111,13 @@ def default_directory() -> str:
 
 
 def cleaned(typed: str | None) -> str:
-    """A path as people paste it: without blanks and quotes around it, and absolute where it can be."""
+    """A path as people paste it: without blanks and quotes around it, and absolute where it can be.
+
+    Of several people nobody is told in which directory, or as which user, the server runs.
+    """
     path = (typed or "").strip().strip("'\"")
+    if access.is_shared():
+        return path
     try:
         return str(absolute(path)) if path else ""
     except CannotOpen:

@@ -63,3 +63,32 @@ def test_several_roots(monkeypatch, tmp_path):
     assert access.allowed(tmp_path / "b" / "x")
     with pytest.raises(CannotOpen):
         access.allowed(tmp_path / "c")
+
+
+@pytest.mark.parametrize("variable", ['["/srv/a:b", "/srv/c"]', "/srv/a:b", '["/srv/a', ""])
+def test_directories_of_a_variable(variable):
+    """As PATH has them, or a JSON list where a name holds PATH's colon."""
+    told = {'["/srv/a:b", "/srv/c"]': ["/srv/a:b", "/srv/c"], "/srv/a:b": ["/srv/a", "b"], '["/srv/a': ['["/srv/a'], "": []}
+    assert list(map(str, access.directories_of(variable))) == told[variable]
+
+
+@pytest.mark.parametrize("typed", ["~", "~root/x", "~nosuchuser", "logs", "./logs", "../logs"])
+def test_nobody_is_told_of_homes_and_of_the_servers_directory(monkeypatch, tmp_path, typed):
+    """Where visitors are several people: what they named comes back, and the roots; on one's own machine it is completed."""
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(tmp_path / "root"))
+    with pytest.raises(CannotOpen) as refused:
+        access.allowed_as_typed(typed)
+    assert str(refused.value).startswith(f"{typed}: lies outside what this server may open; give a path below {tmp_path / 'root'}")
+    assert str(Path.cwd()) not in str(refused.value) and str(Path.home()) not in str(refused.value).split(";")[0]
+
+
+def test_a_loop_of_links_is_judged_by_where_it_lies(monkeypatch, tmp_path):
+    """It leads nowhere; what is said of it is that of any path that cannot be opened."""
+    for root in ("in", "out"):
+        (tmp_path / root).mkdir()
+        (tmp_path / root / "loop").symlink_to("loop/x")
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(tmp_path / "in"))
+    assert access.allowed(tmp_path / "in" / "loop") == tmp_path / "in" / "loop"
+    access.refuse_links(tmp_path / "in")
+    with pytest.raises(CannotOpen):
+        access.allowed(tmp_path / "out" / "loop")

@@ -225,6 +225,20 @@ def test_a_linked_small_file_is_refused_before_it_is_read(monkeypatch, directory
     assert raised.value.kind == "outside" and "root:x" not in str(raised.value)
 
 
+def test_a_lone_partition_tells_nothing_through_its_parents_links(monkeypatch, directory, tmp_path):
+    """The broker directory around it is read too, and may hold a link that leads out of the root."""
+    secret = tmp_path / "secret"
+    secret.write_text("root:x:0:0")
+    (directory / "meta.properties").unlink(missing_ok=True)
+    (directory / "meta.properties").symlink_to(secret)
+    monkeypatch.setenv(access.ALLOW_ROOT, str(directory))
+    access.confine()
+    broker = cache.broker(directory / "orders-0")
+    assert dict(broker.properties) == {} and [(problem.path.name, problem.kind) for problem in broker.problems] == [
+        ("meta.properties", "outside")
+    ]
+
+
 def test_a_fresh_catalog_tells_the_health(directory, read_once, in_process):
     """What a check here and now finds; nothing where the catalog was made without findings, or the directory has changed since."""
     from kafkaviz.analyse.health import check

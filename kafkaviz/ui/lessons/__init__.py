@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from kafkaviz.ui.access import directories_of
 from kafkaviz.ui.lessons.grammar import FILE_BYTES, NAME, Fault, Lesson
 from kafkaviz.ui.lessons.kinds import KINDS
 from kafkaviz.ui.lessons.reader import parse
@@ -27,9 +28,8 @@ ENGLISH = "en"
 
 
 def folders() -> list[Path]:
-    """Where lessons lie: here, and in the folder (or folders, as PATH names them) of KAFKAVIZ_LESSONS."""
-    named = os.environ.get(LESSONS, "")
-    return [HERE, *(Path(one) for one in named.split(os.pathsep) if one)]
+    """Where lessons lie: here, and in the folder or folders of KAFKAVIZ_LESSONS, written as those of KAFKAVIZ_ALLOW_ROOT."""
+    return [HERE, *directories_of(os.environ.get(LESSONS, ""))]
 
 
 def files(places: Iterable[Path]) -> Iterator[Path]:

@@ -1,0 +1,46 @@
+"""Below which directories this process, and those that it starts, may open files; everywhere unless it was said.
+
+A server that several people use opens what its owner names. A path is judged before it is opened, but a link on the way may be changed
+in between, or lie where nobody looked: so each file is judged again once it is open, by where it really is.
+"""
+
+import json
+import os
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+
+from kafkaviz.errors import CannotOpen
+
+VARIABLE = "KAFKAVIZ_CONFINED_TO"  # of the environment, which Spark's workers inherit
+
+
+def confine(directories: Iterable[Path] | None) -> None:
+    """From now on nothing is opened outside these directories; None lifts it."""
+    if directories is None:
+        os.environ.pop(VARIABLE, None)
+    else:
+        os.environ[VARIABLE] = json.dumps([os.path.realpath(directory) for directory in directories])
+
+
+def refuse_outside(number: int, path: Path) -> None:
+    """Raises CannotOpen of kind "outside" where the open file or directory lies outside.
+
+    number: its descriptor; path: by what it was opened.
+    """
+    confined_to = os.environ.get(VARIABLE)
+    if confined_to is not None and not _real_path(number, path).startswith(_prefixes(confined_to)):
+        raise CannotOpen(path, "lies outside what this server may open", kind="outside")
+
+
+def _real_path(number: int, path: Path) -> str:
+    """Where the open file is, with the separator that ends a directory's; without /proc where its path leads now."""
+    try:
+        return os.path.join(os.readlink(f"/proc/self/fd/{number}"), "")
+    except OSError:
+        return os.path.join(os.path.realpath(path), "")
+
+
+@lru_cache(maxsize=8)
+def _prefixes(confined_to: str) -> tuple[str, ...]:
+    return tuple(os.path.join(directory, "") for directory in json.loads(confined_to))

@@ -1,0 +1,86 @@
+"""Files are judged once they are open: a link that leads out of what may be read is refused, whenever it was put there."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.log import confinement, file
+from kafkaviz.log.broker import open_broker
+from kafkaviz.log.settings import open_settings
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch) -> Path:
+    """A directory that this process is confined to; beside it lies rootless/secret."""
+    monkeypatch.setenv(confinement.VARIABLE, "")  # put back afterwards
+    directory, outside = tmp_path / "root", tmp_path / "rootless"
+    directory.mkdir()
+    outside.mkdir()
+    (outside / "secret").write_text("root:x:0:0\n")
+    confinement.confine([directory])
+    return directory
+
+
+def test_a_file_within_is_read(root):
+    """By its own path and by a link that stays within."""
+    (root / "file").write_bytes(b"within")
+    (root / "link").symlink_to("file")
+    assert file.read(root / "file") == file.read(root / "link") == b"within"
+    assert [info.name for info in file.listed(root)] == ["file", "link"]
+
+
+@pytest.mark.parametrize("read", [file.read, file.read_text, file.read_written, lambda path: file.reader(path).__enter__()])
+def test_a_file_outside_is_refused_by_every_reader(root, read):
+    """The directory beside whose name begins alike, and a link that leads there."""
+    (root / "link").symlink_to(root.parent / "rootless" / "secret")
+    for path in (root / "link", root.parent / "rootless" / "secret"):
+        with pytest.raises(CannotOpen, match="lies outside what this server may open") as refused:
+            read(path)
+        assert refused.value.kind == "outside"
+
+
+def test_no_descriptor_stays_open(root):
+    """A refusal closes what it had to open."""
+    before = len(os.listdir("/dev/fd"))
+    for _ in range(8):
+        with pytest.raises(CannotOpen):
+            file.read(root.parent / "rootless" / "secret")
+    assert len(os.listdir("/dev/fd")) == before
+
+
+def test_a_directory_outside_is_not_listed(root):
+    """Not even the names in it are told."""
+    (root / "orders-0").symlink_to(root.parent / "rootless")
+    with pytest.raises(CannotOpen):
+        file.listed(root / "orders-0")
+
+
+def test_without_confinement_everything_is_read(root):
+    """On a person's own machine."""
+    confinement.confine(None)
+    assert file.read(root.parent / "rootless" / "secret") == b"root:x:0:0\n"
+
+
+def test_the_parent_of_a_lone_partition_is_judged_too(root):
+    """Its checkpoints are links that lead outside: what is in them is told to nobody."""
+    (root / "orders-0").mkdir()
+    (root / "orders-0" / "00000000000000000000.log").touch()
+    for name in ("recovery-point-offset-checkpoint", "meta.properties"):
+        (root / name).symlink_to(root.parent / "rootless" / "secret")
+    broker = open_broker(root / "orders-0")
+    assert broker.properties == {} and {problem.kind for problem in broker.problems} == {"outside"}
+    assert "root:x" not in str(broker.problems)
+
+
+def test_settings_beside_the_directory_are_judged_too(root):
+    """A server.properties above what may be read, or that leads out of it, is not there."""
+    (root / "broker" / "orders-0").mkdir(parents=True)
+    (root / "broker" / "orders-0" / "00000000000000000000.log").touch()
+    (root.parent / "rootless" / "secret").write_text("log.index.interval.bytes=7777\n")
+    (root / "server.properties").symlink_to(root.parent / "rootless" / "secret")
+    broker = open_broker(root / "broker")
+    assert open_settings(broker).find("orders", "index.interval.bytes").value == 4096
+    confinement.confine(None)
+    assert open_settings(broker).find("orders", "index.interval.bytes").value == 7777
