@@ -81,6 +81,7 @@ TIERED_COPY_STOPPED = _since((3, 9), "remote.log.copy.disable stops it, and the 
 INDEXES_TRUSTED = _since((2, 3), "offset and time indexes are not checked at the start", "KAFKA-7283")
 SWAPPED_INDEXES = _since((3, 0), "the indexes of a finished .swap segment are renamed with it, not built anew")
 BOOTSTRAP_CHECKPOINT = _since((3, 3), "a formatted directory has a bootstrap.checkpoint")
+STRAYS_RENAMED = _since((3, 7), "a KRaft broker renames directories of replicas that it should not have, as it loads them", "KAFKA-14616")
 KRAFT_ALONE = _since((4, 0), "there is no ZooKeeper", "KIP-500")
 STORAGE_IN_JAVA = _since((4, 0), "the classes of a log are Java's: its exceptions have other names, and print lists another way")
 

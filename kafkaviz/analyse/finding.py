@@ -236,6 +236,12 @@ _TABLE = (
     Code("recovery-will-delete", "state", WARNING, "The next start will delete files", "They are gone after it", "Copy them first"),
     Code("recovery-will-fail", "state", ERROR, "The next start will fail",
          "The broker stops before all its logs are loaded", "Mend the cause before the start"),
+    Code("becomes-stray", "state", ERROR, "The next start will not serve a topic-partition",
+         "Kafka takes the directory for stray: it renames it to end in -stray, and serves nothing of it. If the broker should have the "
+         "replica, it fetches all of it again from the leader",
+         "Before the start see which topic the directory is of (its partition.metadata) and which brokers hold it (kafka-topics.sh "
+         "--describe); a directory that came from another cluster, broker or topic must not be copied in",
+         "KAFKA-14616"),
     Code("log-start-beyond-end", "state", ERROR, "The log start offset lies past the log's end",
          "The next start deletes all segments and begins an empty log at the log start offset",
          "Copy the partition first; if the checkpoint is wrong, correct its line with the broker stopped"),

@@ -20,7 +20,7 @@ from kafkaviz.analyse.checks.segment import Checked
 from kafkaviz.analyse.finding import CODES, FAMILIES, SEVERITIES, Code, Evidence, Finding, Version, as_info, counts, in_order
 from kafkaviz.analyse.infer.version import Assumed, assumed_version, formatted_by
 from kafkaviz.analyse.outlook import Outlook
-from kafkaviz.analyse.restart import Log, Restart, Step, all_logs, before, configs, joined, log_of, steps, strange_directories
+from kafkaviz.analyse.restart import Log, Restart, Step, all_logs, before, configs, joined, steps, strange_directories
 from kafkaviz.analyse.retention import Limits, LogRetention
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import checkpoint
@@ -136,9 +136,7 @@ class Plan:
     def logs(self) -> list[Log]:
         """The logs that a start loads: where a name is strange the metadata log alone."""
         config_of, release, image = configs(self.settings), self.version.version, self.settings.image
-        every = all_logs(self.broker, config_of, release, image) if self.is_whole else (
-            log_of(self.broker, one, config_of(one)) for one in self.partitions
-        )
+        every = all_logs(self.broker, config_of, release, image, None if self.is_whole else self.partitions)
         return [log for log in every if not self.strange_names or is_metadata(log.partition.directory)]
 
     def restart(self, told: Iterable[tuple[str, Sequence[Step]]]) -> Restart | None:

@@ -17,6 +17,7 @@ class Outlook:
     logs: all of the broker; cut_logs: that lose cut_bytes at their ends. deleted_files: but for what every start may delete;
     deleted_directories: of topics that were deleted. read_logs: read again from their recovery points, since the broker was not
     stopped cleanly; rebuilt_segments: whose indexes are written anew from their batches, for whatever reason.
+    stray_directories: that it takes for stray, and does not serve.
     as_before: whether all that is read again ends in the same bytes as before.
     waiting_files: that were to be deleted anyway; snapshots: of producers, that it writes or removes, as any start may; epochs: files of
     leader epochs that it writes anew from the batches.
@@ -34,6 +35,7 @@ class Outlook:
     waiting_files: int = 0
     snapshots: int = 0
     epochs: int = 0
+    stray_directories: int = 0
     as_before: bool = False
 
 
@@ -54,6 +56,7 @@ def of(restart: Restart, logs: int) -> Outlook:
         waiting_files=len({one.file for one in deleted if one.file and one.cause == "leftover-deleted"}),
         snapshots=len({one.file for one in restart.steps if one.file and one.cause == "producer-state"}),
         epochs=len({one.file for one in restart.steps if one.cause == "leader-epochs"}),
+        stray_directories=len({one.partition for one in restart.steps if one.cause == "becomes-stray"}),
         as_before=not cuts and bool(again) and is_as_before(again),
         rebuilt_segments=len({(one.partition, one.segment) for one in restart.steps if one.action == "rebuild" and one.cause in RECOVERED}),
     )

@@ -1,7 +1,7 @@
 """What the next start of a broker will do to a directory on disk: simulate.starting.restart, told of what lies there."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -95,10 +95,13 @@ def log_of(broker: Broker, partition: Partition, config: IndexConfig) -> Log:
     return Log(partition, config, known.recovery_point or 0, known.log_start or 0)
 
 
-def all_logs(broker: Broker, config_of: ConfigOf, release: Release, image: Image) -> Iterator[Log]:
-    """All of a broker directory; image: what its metadata log says."""
-    logs = (log_of(broker, partition, config_of(partition)) for partition in broker.partitions)
-    return (replace(log, stray=stray(log.partition, image, release)) for log in logs)
+def all_logs(
+    broker: Broker, config_of: ConfigOf, release: Release, image: Image, partitions: Iterable[Partition] | None = None
+) -> Iterator[Log]:
+    """All of a broker directory, or these; image: what its metadata log says."""
+    for partition in broker.partitions if partitions is None else partitions:
+        log = log_of(broker, partition, config_of(partition))
+        yield replace(log, stray=stray(broker, partition, image, release))
 
 
 def steps(log: Log, clean: bool, release: Release = NEWEST) -> tuple[Step, ...]:
@@ -117,20 +120,36 @@ def log_files(partition: Partition) -> list[FileInfo]:
     return [*(one for segment in partition.segments for one in segment.files), *partition.others]
 
 
-def stray(partition: Partition, image: Image, release: Release) -> str | None:
-    """Why the start would take a partition for stray (BrokerMetadataPublisher, LogManager.isStrayReplica, 4.3.1), or None.
+def stray(broker: Broker, partition: Partition, image: Image, release: Release) -> str | None:
+    """Why the start would take a partition for stray, or None (LogManager.isStrayKraftReplica, 3.7; isStrayReplica, 4.3.1 and 4.4.0).
 
-    Told of directories that hold the whole cluster's metadata alone; which broker a replica belongs to is not looked at.
+    image: what the metadata log in the same directory says; where it is not there, or not whole, nothing is known. The broker may learn
+    of later changes from the controllers before it loads its logs.
     """
-    if not versions.KRAFT_ALONE.of(release) or partition.state != "current" or partition.directory == DIRECTORY:
+    if not versions.STRAYS_RENAMED.of(release) or partition.state not in ("current", "future") or partition.directory == DIRECTORY:
         return None
     if not image.topic_ids or image.problems:
         return None
     if not any(one.name == names.PARTITION_METADATA for one in partition.others):
         return f"it has no {names.PARTITION_METADATA}, so its topic has no id"
-    if partition.topic_id and partition.topic_id not in image.topic_ids.values():
-        return f"the metadata log knows no topic of the id {partition.topic_id}"
+    if not partition.topic_id:
+        return None
+    replicas = image.replicas.get(partition.topic_id, {}).get(partition.partition)
+    if replicas is None:
+        return _unknown(partition, image)
+    if broker.node_id and broker.node_id.isdecimal() and int(broker.node_id) not in replicas:
+        return f"the metadata log assigns it to {', '.join(map(str, replicas))}, not to this broker, {broker.node_id}"
     return None
+
+
+def _unknown(partition: Partition, image: Image) -> str:
+    """Why the cluster has no such partition."""
+    if partition.topic_id in image.topic_ids.values():
+        return f"the metadata log knows no partition {partition.partition} of its topic"
+    others = image.topic_ids.get(partition.topic)
+    if others:
+        return f"its topic has the id {partition.topic_id}, and the metadata log knows {partition.topic} by the id {others}"
+    return f"the metadata log knows no topic of the id {partition.topic_id}"
 
 
 def strange_directories(root: Path) -> Iterator[str]:

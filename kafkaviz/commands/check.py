@@ -147,7 +147,11 @@ def _start(health: "Health") -> Iterator[str]:
     left = {"clean": "stopped cleanly", "unclean": "not stopped cleanly", "unknown": "taken as after a clean stop"}
     how, source = left[health.broker.left], outlook_words.by_source(health.version.version)
     if restart.starts:
-        yield f"the next start ({how}) will succeed, and {outlook_words.sentence(health.outlook)}"
+        if without := outlook_words.not_served(health.outlook):
+            rest = outlook_words.sentence(health.outlook)
+            yield f"the next start ({how}) WILL {without.replace('not', 'NOT', 1)}; otherwise it will {rest}"
+        else:
+            yield f"the next start ({how}) will succeed, and {outlook_words.sentence(health.outlook)}"
         yield from _wrapped("", outlook_words.read_again(health.outlook), "  ")
         yield from _wrapped("", source, "  ")
         return

@@ -28,6 +28,7 @@ MEMBERS = 200  # of an item, shown; all are in the JSON
 DUMPS = 400  # findings whose bytes are sent along
 SHOWN_CUTS = 4  # logs below the strip, named
 LEAST_SHARE = 0.016  # of the strip: a small log is still seen
+DONE_BY_START = ("recovery-", "becomes-stray")  # how codes begin that tell what the start itself does
 TAILS = ("log-torn-tail", "log-zero-tail", "log-garbage-tail")
 FILE_KINDS = {".index": "offset", ".timeindex": "time", ".log": "log"}
 
@@ -141,11 +142,13 @@ def verdict(
     if not restart.starts:
         return _fails(restart, will, source)
     mended = {one.file for one in restart.steps if one.action in ("truncate", "rebuild", "delete") and one.cause != "timeindex-missing"}
-    stays = sum(one.severity == ERROR and not one.code.startswith("recovery-") and one.file not in mended for one in findings)
-    kind = "error" if stays else "warning" if will.cut_logs or will.deleted_files or not will.clean else "ok"
+    stays = sum(one.severity == ERROR and not one.code.startswith(DONE_BY_START) and one.file not in mended for one in findings)
+    kind = "error" if stays or will.stray_directories else "warning" if will.cut_logs or will.deleted_files or not will.clean else "ok"
     left = _why(will) if is_left_known else say("health.taken_as_clean")
-    text = sentences([left, *_cut_words(findings, restart), _stay_words(stays), source])
-    return Verdict(kind, say("health.will_start", doings=outlook_words.sentence(will)), text)
+    text = sentences([left, *_cut_words(findings, restart), _stray_words(will.stray_directories), _stay_words(stays), source])
+    without = outlook_words.not_served(will)
+    headline = say("health.will_not_serve", without=without) if without else say("health.will_start", doings=outlook_words.sentence(will))
+    return Verdict(kind, headline, text)
 
 
 def _fails(restart: Restart, will: Outlook, source: str) -> Verdict:
@@ -179,6 +182,10 @@ def _cut_words(findings: Sequence[Finding], restart: Restart) -> Iterator[str]:
         yield counted("health.tails", logs, n=number(logs).capitalize(), tails=listed(shown))
         if all(one.cause == "tail" for one in cuts):
             yield say("health.no_batch_lost")
+
+
+def _stray_words(directories: int) -> str:
+    return counted("health.stray", directories, n=number(directories).capitalize()) if directories else ""
 
 
 def _stay_words(stays: int) -> str:

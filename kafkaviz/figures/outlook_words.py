@@ -35,6 +35,11 @@ def sentence(told: Outlook) -> str:
     return say("outlook.usual", what=usual) if usual else say("outlook.nothing")
 
 
+def not_served(told: Outlook) -> str:
+    """How many directories the broker will not serve, in words that follow "will"; "" where it serves all."""
+    return many("outlook.not_serve", told.stray_directories) if told.stray_directories else ""
+
+
 def read_again(told: Outlook) -> str:
     """How much is read anew after a stop that was not clean, and what becomes of its indexes; "" where nothing is."""
     key = "health.read_again_same" if told.as_before else "health.read_again"

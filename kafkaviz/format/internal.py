@@ -106,7 +106,8 @@ OFFSETS = _types(
          "initializingTopics [NamedPartitions], initializedTopics [NamedPartitions], deletingTopics [{topicId uuid, topicName str}]", 0, 0),
         # streams groups
         (17, "StreamsGroupMetadata", GROUP,
-         "epoch i32, metadataHash i64, #0 validatedTopologyEpoch i32 =-1, #1 lastAssignmentConfigs [KeyValue]? =empty", 0, 0),
+         "epoch i32, metadataHash i64, #0 validatedTopologyEpoch i32 =-1, #1 lastAssignmentConfigs [KeyValue]? =empty, "
+         "#2 storedDescriptionTopologyEpoch i32 =-1, #3 failedDescriptionTopologyEpoch i32 =-1", 0, 0),  # the last two: 4.4.0
         (19, "StreamsGroupMemberMetadata", MEMBER,
          "instanceId str?, rackId str?, clientId str, clientHost str, rebalanceTimeoutMs i32, topologyEpoch i32, processId str, "
          "userEndpoint {host str, port u16}?, clientTags [KeyValue]", 0, 0),

@@ -9,6 +9,7 @@ flexible form of format/message.py; there are no keys. 4.3.1, FeatureLevelRecord
 Record types and words as MetadataRecordSerde and DumpLogSegments, 4.3.1.
 """
 
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
@@ -20,6 +21,7 @@ from kafkaviz.format.message import KafkaRaises, Structure, Values
 
 FRAME_VERSION = 1
 LARGEST = 32_767  # of a frame's version, a type or a version
+PARTITION_NUMBER, PARTITION_CHANGE_NUMBER, REPLICAS_TAG = 3, 5, 2  # of the types and of the field that tell who holds a partition
 METADATA_EXCEPTION = "org.apache.kafka.common.protocol.MetadataParseException"
 
 
@@ -30,6 +32,7 @@ class FramedType(Protocol):
     body: Structure
 
 
+_PARTITION_KEY = struct.Struct(">i16s")  # partitionId, topicId
 Framed = TypeVar("Framed", bound=FramedType)
 
 
@@ -56,6 +59,15 @@ class MetadataRecord:
         """The record as kafka-dump-log prints it behind "payload: "."""
         data = message.text(self.type.body, self.values, self.version)
         return f'{{"type":"{self.type.name}","version":{self.version},"data":{data}}}'
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Which brokers a record says hold the replicas of a partition: their node ids, the preferred leader's first."""
+
+    topic_id: str
+    partition: int
+    replicas: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -111,6 +123,7 @@ RECORD_TYPES: dict[int, RecordType] = {
         (27, "REGISTER_CONTROLLER_RECORD", 0,
          f"controllerId i32, incarnationId uuid, zkMigrationReady bool, {_END_POINTS}, {_FEATURES}"),
         (28, "CLEAR_ELR_RECORD", 0, "topicName str"),
+        (29, "UNREGISTER_CONTROLLER_RECORD", 0, "controllerId i32"),  # 4.4.0
     )
 }  # fmt: skip
 TOPIC, CONFIG, REMOVE_TOPIC, FEATURE_LEVEL = (RECORD_TYPES[number].name for number in (2, 4, 9, 12))
@@ -129,6 +142,44 @@ def printed(value: bytes | None, offset: int) -> str:
         return f"payload: {decode(value).text}"
     except KafkaRaises as fault:
         return f"payload: Error at {offset}, skipping. {fault.words}"
+
+
+def assignment(value: bytes) -> Assignment | None:
+    """The replicas in the value of a PARTITION_RECORD, or in a PARTITION_CHANGE_RECORD that changes them; else None.
+
+    Of the other fields nothing is read: a metadata log may hold millions of changes, nearly all of them of a leader or an ISR.
+    CorruptBytes where the value ends too soon.
+    """
+    number, _, position = _frame(value)
+    is_change = number == PARTITION_CHANGE_NUMBER
+    if not is_change and number != PARTITION_NUMBER:
+        return None
+    try:
+        partition, topic_id = _PARTITION_KEY.unpack_from(value, position)
+        position += _PARTITION_KEY.size
+        if is_change:
+            position = _tagged(value, position, REPLICAS_TAG)
+        if position is None:
+            return None
+        count, position = read_unsigned(value, position)
+        replicas = struct.unpack_from(f">{count - 1}i", value, position) if count else ()
+    except struct.error:
+        raise _unparsable(position, f"Failed to deserialize record with type {number}") from None
+    return Assignment(message.uuid_text(topic_id), partition, replicas)
+
+
+def _tagged(value: bytes, position: int, wanted: int) -> int | None:
+    """Where the data of a tagged field begins, of the fields that begin at a position; None where it is not among them."""
+    fields, position = read_unsigned(value, position)
+    for _ in range(fields):
+        tag, position = read_unsigned(value, position)
+        size, position = read_unsigned(value, position)
+        if tag == wanted:
+            return position
+        if tag > wanted:  # they come in order
+            return None
+        position += size
+    return None
 
 
 def feature_level(value: bytes) -> FeatureLevel | None:

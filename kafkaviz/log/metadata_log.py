@@ -13,13 +13,14 @@ from kafkaviz.errors import CorruptBytes, CorruptFile, KafkavizError
 from kafkaviz.format import batch, batch_records, metadata, names
 from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.format.message import Values
-from kafkaviz.format.metadata import BROKER_RESOURCE, TOPIC_RESOURCE
+from kafkaviz.format.metadata import BROKER_RESOURCE, TOPIC_RESOURCE, Assignment
 from kafkaviz.log.broker import Broker, Problem
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition, open_partition
 from kafkaviz.log.segment import Segment
 
 DIRECTORY = names.METADATA_DIRECTORY
+PARTITION_NUMBERS = {metadata.PARTITION_NUMBER, metadata.PARTITION_CHANGE_NUMBER}
 BEGIN, END, ABORT = "BEGIN_TRANSACTION_RECORD", "END_TRANSACTION_RECORD", "ABORT_TRANSACTION_RECORD"
 Resource = tuple[int, str]  # (ConfigResource.Type, name); of brokers "" is the default of all
 
@@ -37,12 +38,14 @@ class Image:
     """The state after the last record, as far as it is of use here.
 
     topic_ids: of the topics that are there, by name; configs: by resource, then by setting; features: their levels.
+    replicas: the node ids that hold a partition, by topic id, then by the partition's number.
     snapshot: the name of the file it started from; end_offset: one past the last record that counts.
     """
 
     topic_ids: dict[str, str] = field(default_factory=dict)
     configs: dict[Resource, dict[str, Given]] = field(default_factory=dict)
     features: dict[str, int] = field(default_factory=dict)
+    replicas: dict[str, dict[int, tuple[int, ...]]] = field(default_factory=dict)
     snapshot: str | None = None
     end_offset: int = 0
     problems: list[Problem] = field(default_factory=list)
@@ -140,7 +143,7 @@ class _Replay:
             "FEATURE_LEVEL_RECORD": self._feature_level,
         }
         wanted = {*self._apply, BEGIN, END, ABORT}
-        self._numbers = {number for number, type_ in metadata.RECORD_TYPES.items() if type_.name in wanted}
+        self._numbers = {number for number, type_ in metadata.RECORD_TYPES.items() if type_.name in wanted} | PARTITION_NUMBERS
 
     def take(self, record: BatchRecord, file: FileInfo) -> None:
         """One record; any other type than those of use here is passed over unread, as is one that cannot be read."""
@@ -148,18 +151,28 @@ class _Replay:
         if len(value) < 2 or value[1] not in self._numbers:
             return
         try:
+            if value[1] in PARTITION_NUMBERS:
+                if assignment := metadata.assignment(value):
+                    self._change(partial(self._assign, assignment))
+                return
             decoded = metadata.decode(value)
         except CorruptBytes as fault:
             self._state.problems.append(Problem(file.path, f"record {record.offset}: {fault.what}"))
             return
         name = decoded.type.name
         if name in self._apply:
-            change = partial(self._apply[name], decoded.values, file.name, record.offset)
-            change() if self._pending is None else self._pending.append(change)
+            self._change(partial(self._apply[name], decoded.values, file.name, record.offset))
             return
         finished, self._pending = self._pending or [], [] if name == BEGIN else None
         for change in finished if name == END else ():
             change()
+
+    def _change(self, change: Callable[[], None]) -> None:
+        """Makes a change, or keeps it for the end of the transaction that is open."""
+        change() if self._pending is None else self._pending.append(change)
+
+    def _assign(self, assignment: Assignment) -> None:
+        self._state.replicas.setdefault(assignment.topic_id, {})[assignment.partition] = assignment.replicas
 
     def _topic(self, values: Values, file: str, offset: int) -> None:
         self._state.topic_ids[values["name"]] = values["topicId"]
@@ -175,6 +188,7 @@ class _Replay:
         for name in [name for name, topic_id in self._state.topic_ids.items() if topic_id == values["topicId"]]:
             del self._state.topic_ids[name]
             self._state.configs.pop((TOPIC_RESOURCE, name), None)
+        self._state.replicas.pop(values["topicId"], None)
 
     def _feature_level(self, values: Values, file: str, offset: int) -> None:
         if values["featureLevel"]:

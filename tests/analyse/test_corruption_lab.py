@@ -28,13 +28,17 @@ PLAIN, LZ4, TXN, LATE, METADATA = "clicks-none-0", "orders-0", "payments-0", "se
 
 @dataclass(frozen=True)
 class Fault:
-    """A way to damage a directory, and what must be found: a code in a file. also: what follows from it, of any file."""
+    """A way to damage a directory, and what must be found: a code in a file.
+
+    also: what follows from it, of any file; beside: another partition that it takes.
+    """
 
     code: str
     file: str  # how its path ends
     damage: Callable[[Lab], object]
     also: tuple[str, ...] = ()
     now_ms: int | None = None
+    beside: str = ""
     most_maps: int | None = None  # what the system allows, if that is the fault
 
 
@@ -429,6 +433,9 @@ FAULTS = [
     Fault("leader-epoch-bad", "clicks-none-0/leader-epoch-checkpoint", lambda lab: epochs(lab, "0\n1\n7 0\n")),
     Fault("partition-metadata-bad", "clicks-none-0/partition.metadata",
           lambda lab: lab.write(lab.path / PLAIN / "partition.metadata", b"version: 0\ntopic_id: short")),
+    Fault("becomes-stray", "clicks-none-0",
+          lambda lab: lab.write(lab.path / PLAIN / "partition.metadata", b"version: 0\ntopic_id: AkXzOiiERbadGF_c6qNvhw"),
+          beside=METADATA),
     Fault("checkpoint-unreadable", "replication-offset-checkpoint",
           lambda lab: lab.write(lab.path / "replication-offset-checkpoint", b"0\n7\nclicks-none 0 1\n")),
     Fault("checkpoint-unreadable", "bootstrap.checkpoint", lambda lab: lab.change(lab.path / "bootstrap.checkpoint", flipped_end)),
@@ -500,7 +507,7 @@ def told(health: Health) -> set[tuple]:
 def test_a_fault_is_named_and_no_other(fault, clean, tmp_path, baseline, monkeypatch):
     """The code, its file, its evidence; every other new finding follows from the damage."""
     named = fault.file.partition("/")[0]
-    lab = Lab(clean, tmp_path / "kafka", [named if named in PARTITIONS else PLAIN])
+    lab = Lab(clean, tmp_path / "kafka", [named if named in PARTITIONS else PLAIN, fault.beside])
     fault.damage(lab)
     monkeypatch.setattr(settings, "MAX_MAP_COUNT", fault.most_maps or settings.MAX_MAP_COUNT)
     health = check(open_broker(lab.path), now_ms=fault.now_ms)

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.analyse.restart import NEWEST, Restart, configs, foretell, foretell_partition
+from kafkaviz.analyse.health import check
+from kafkaviz.analyse.restart import NEWEST, Restart, all_logs, configs, foretell, foretell_partition
 from kafkaviz.log.archive import opened
 from kafkaviz.log.broker import Broker, open_broker
+from kafkaviz.log.metadata_log import image
 from kafkaviz.log.settings import open_settings
 from kafkaviz.simulate.config import IndexConfig
 from kafkaviz.simulate.recovering.recovery import Recovered
@@ -247,18 +249,82 @@ def test_the_files_stay_as_they_are(copied):
     assert {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in copied.rglob("*")} == stamps
 
 
-def test_a_directory_that_the_cluster_does_not_know_becomes_stray(clean, tmp_path):
-    """Without partition.metadata, or with the id of another topic; the directories of the cluster's own topics do not."""
+@pytest.fixture
+def some(clean, tmp_path) -> Path:
+    """Three partitions of the clean broker, 1, with the metadata log that assigns them to it."""
     for name in ("meta.properties", ".kafka_cleanshutdown"):
         shutil.copy(clean / name, tmp_path / name)
     for name in (METADATA, "nulls-0", "epoch-zero-0", "bulk-import-0"):
         shutil.copytree(clean / name, tmp_path / name)
-    (tmp_path / "nulls-0" / "partition.metadata").unlink()
-    (tmp_path / "epoch-zero-0" / "partition.metadata").write_text("version: 0\ntopic_id: AkXzOiiERbadGF_c6qNvhw")
-    found = foretell(open_broker(tmp_path))
-    assert {one.partition for one in found.steps if one.cause == "becomes-stray"} == {"nulls-0", "epoch-zero-0"} and found.starts
-    assert not [one for one in foretell(open_broker(tmp_path), release=(3, 9, 0)).steps if one.cause == "becomes-stray"]
-    assert not [one for one in foretell(open_broker(clean)).steps if one.cause == "becomes-stray"]
+    return tmp_path
+
+
+def strays(directory: Path, release: tuple[int, ...] = (4, 3, 1)) -> dict[str, str]:
+    """Why each directory becomes stray, by its name; none of them ends the start."""
+    found = foretell(open_broker(directory), release=release)
+    assert found.starts
+    return {step.partition: step.why.partition(";")[0] for step in found.steps if step.cause == "becomes-stray"}
+
+
+def test_a_directory_that_the_cluster_does_not_know_becomes_stray(clean, some):
+    """Without partition.metadata, or with the id of another topic; the directories of the cluster's own topics do not."""
+    (some / "nulls-0" / "partition.metadata").unlink()
+    (some / "epoch-zero-0" / "partition.metadata").write_text("version: 0\ntopic_id: AkXzOiiERbadGF_c6qNvhw")
+    known = image(open_broker(some)).topic_ids["epoch-zero"]
+    assert strays(some) == {
+        "nulls-0": "it has no partition.metadata, so its topic has no id",
+        "epoch-zero-0": f"its topic has the id AkXzOiiERbadGF_c6qNvhw, and the metadata log knows epoch-zero by the id {known}",
+    }
+    assert set(strays(some, (3, 7, 1))) == set(strays(some, (4, 4, 0))) == {"nulls-0", "epoch-zero-0"}
+    assert strays(some, (3, 6, 2)) == {} and strays(clean) == {}
+
+
+def test_a_partition_that_its_topic_has_not_becomes_stray(some):
+    """A directory under another number: the topic is the cluster's, the partition is none of it."""
+    (some / "bulk-import-0").rename(some / "bulk-import-7")
+    assert strays(some) == {"bulk-import-7": "the metadata log knows no partition 7 of its topic"}
+
+
+def test_a_replica_of_another_broker_becomes_stray(some):
+    """The metadata log assigns all of them to broker 1; opened as broker 2's."""
+    properties = some / "meta.properties"
+    properties.write_text(properties.read_text().replace("node.id=1", "node.id=2"))
+    assert set(strays(some).values()) == {"the metadata log assigns it to 1, not to this broker, 2"} and len(strays(some)) == 3
+
+
+def test_a_lone_partition_is_held_to_the_metadata_log_beside_it(some):
+    """Opened by itself, and within its broker directory still."""
+    (some / "nulls-0" / "partition.metadata").write_text("version: 0\ntopic_id: AkXzOiiERbadGF_c6qNvhw")
+    codes = {name: [one.code for one in check(some / name).findings if one.severity == "error"] for name in ("nulls-0", "epoch-zero-0")}
+    assert codes == {"nulls-0": ["becomes-stray"], "epoch-zero-0": []}
+
+
+def test_nothing_is_stray_where_the_cluster_is_not_known(some):
+    """Without the metadata log, in a directory of another disk; and where it cannot be read to its end."""
+    (some / "nulls-0" / "partition.metadata").write_text("version: 0\ntopic_id: AkXzOiiERbadGF_c6qNvhw")
+    log = next((some / METADATA).glob("*.log"))
+    data = bytearray(log.read_bytes())
+    data[len(data) // 2] ^= 1
+    log.write_bytes(data)
+    for snapshot in (some / METADATA).glob("*.checkpoint"):
+        snapshot.unlink()
+    assert strays(some) == {}
+    shutil.rmtree(some / METADATA)
+    assert strays(some) == {}
+
+
+SERVED = (
+    "4.3.1-clean", "4.3.1-killed", "4.3.1-killed-restarted", "4.3.1-damaged", "4.4.0-clean", "4.4.0-killed", "4.4.0-killed-restarted",
+    "4.4.0-replica-1", "4.4.0-replica-2", "3.9.0-leader", "3.9.0-follower",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_what_real_brokers_held_is_not_stray(shared, name):
+    """Each directory as a broker left it: it served all of them."""
+    broker = open_broker(shared / "data" / f"kafka-{name}.tar.gz")
+    settings = open_settings(broker, (4, 4, 0))
+    assert [log.partition.directory for log in all_logs(broker, configs(settings), (4, 4, 0), settings.image) if log.stray] == []
 
 
 NONE_READABLE = "java.lang.RuntimeException: No readable meta.properties files found."

@@ -306,3 +306,19 @@ def test_retention_is_told_of_the_same_segments_as_on_the_page(name, says, reque
     out = " ".join(capsys.readouterr().out.split())
     assert f"would delete {says}" in shown.title and shown.title in out
     assert shown.notes[-1].startswith("Counted are the segments in use") and shown.notes[-1] in out
+
+
+def test_a_directory_that_becomes_stray_is_told_first(clean, tmp_path, capsys):
+    """The start succeeds, and serves one topic-partition fewer: an error, in the first lines."""
+    for name in ("meta.properties", ".kafka_cleanshutdown"):
+        shutil.copy(clean / name, tmp_path / name)
+    for name in ("__cluster_metadata-0", "nulls-0"):
+        shutil.copytree(clean / name, tmp_path / name)
+    (tmp_path / "nulls-0" / "partition.metadata").write_text("version: 0\ntopic_id: AkXzOiiERbadGF_c6qNvhw")
+    assert main(["check", str(tmp_path)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].startswith("the next start (stopped cleanly) WILL NOT serve one directory, which it takes for stray; otherwise ")
+    assert main(["check", str(tmp_path), "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    [finding] = [one for one in told["findings"] if one["code"] == "becomes-stray"]
+    assert (finding["severity"], finding["partition"], told["restart"]["starts"]) == ("error", "nulls-0", True)

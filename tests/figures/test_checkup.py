@@ -38,6 +38,10 @@ def nothing(file: str, position: int, length: int) -> bytes:
          "One log ends in bytes that are no batch: 100 are a batch cut short. No whole batch is lost."),
         (Restart(True, True, (Step("a-0", 5, "delete", "orphan-index", "no .log", "a-0/5.index", size_bytes=8),)), [], "warning",
          "This broker will start, and delete one file", "It was stopped cleanly, so contents are not checked at the start."),
+        (Restart(True, True, (Step("a-0", None, "keep", "becomes-stray", "no id"),)), [found("becomes-stray")], "error",
+         "This broker will start, but not serve one directory, which it takes for stray",
+         "It was stopped cleanly, so contents are not checked at the start. "
+         "One directory will be renamed to end in -stray; its finding says why."),
         (Restart(False, False, (*AGAIN, FULL)), [], "error", "This broker will not start: the offset index of a-0 cannot be rebuilt",
          "The index is full. Kafka says: E: full (size = 84). The whole broker stops with it: its one other log is not served either."),
     ],

@@ -140,3 +140,24 @@ def test_a_record_without_a_key_ends_the_run():
     assert ended.value.java_text == (
         "java.lang.RuntimeException: Failed to decode message at offset 7 using the specified decoder (message had a missing key)"
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "data"),
+    [
+        ("0000 0000000c 000000003ade68b1 00", ""),
+        ("0000 0000000c 000000003ade68b1 01 02 04 00000004", ',"storedDescriptionTopologyEpoch":4'),
+        ("0000 0000000c 000000003ade68b1 02 02 04 fffffffe 03 04 00000003",
+         ',"storedDescriptionTopologyEpoch":-2,"failedDescriptionTopologyEpoch":3'),
+        ("0000 0000000c 000000003ade68b1 04 00 04 00000005 01 19 02156e756d2e7374616e6462792e7265706c69636173 0231 00 "
+         "02 04 00000007 03 04 00000007",
+         ',"validatedTopologyEpoch":5,"lastAssignmentConfigs":[{"key":"num.standby.replicas","value":"1"}],'
+         '"storedDescriptionTopologyEpoch":7,"failedDescriptionTopologyEpoch":7'),
+        ("0000 0000000c 000000003ade68b1 01 03 04 00000000", ',"failedDescriptionTopologyEpoch":0'),
+    ],
+)  # fmt: skip
+def test_the_metadata_of_a_streams_group(value, data):
+    """Its tagged fields, as the classes of Kafka 4.4.0 write and print them; the last two are new in that release."""
+    key = of("0011 0002 6731")
+    text = internal.printed(key, of(value), 0, "offsets")
+    assert text.endswith(f'payload: {{"version":"0","data":{{"epoch":12,"metadataHash":987654321{data}}}}}')

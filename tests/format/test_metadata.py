@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import metadata
 from kafkaviz.format.metadata import FeatureLevel
 from tests.format.bodies import of
@@ -47,6 +48,8 @@ PARTITION = f'"partitionId":0,"topicId":"{ID}"'
         ("01 17 00 01 00 12 12426f6f747374726170207265636f726473", "BEGIN_TRANSACTION_RECORD", 0, '"name":"Bootstrap records"'),
         ("01 0e 00 02 0575736572 00 00 1370726f64756365725f627974655f72617465 4130000000000000 00 00", "CLIENT_QUOTA_RECORD", 0,
          '"entity":[{"entityType":"user","entityName":null}],"key":"producer_byte_rate","value":1048576.0,"remove":false'),
+        ("01 1d 00 00000bb8 00", "UNREGISTER_CONTROLLER_RECORD", 0, '"controllerId":3000'),  # of 4.4.0's classes
+        ("01 1d 00 7fffffff 00", "UNREGISTER_CONTROLLER_RECORD", 0, '"controllerId":2147483647'),
         ("01 0b 00 0275 01 04010203 05fffefdfc 01 00001000 00", "USER_SCRAM_CREDENTIAL_RECORD", 0,
          '"name":"u","mechanism":1,"salt":"AQID","storedKey":"//79/A==","serverKey":"","iterations":4096'),
     ],
@@ -83,3 +86,33 @@ def test_a_feature_level_is_given_as_such():
     assert metadata.feature_level(of(FEATURE)) == FeatureLevel("metadata.version", 29)
     assert metadata.feature_level(of("01 09 00 U 00")) is None
     assert metadata.feature_level(of(FEATURE)[:-3]) is None
+
+
+CHANGED = "01 05 02 00000003 U 02 01 04 00000002 02 09 03 00000005 00000001"  # leader 2, replicas [5, 1]
+
+
+@pytest.mark.parametrize(
+    ("value", "replicas"),
+    [
+        ("01 03 01 00000003 U 03 00000001 00000002 02 00000001 01 01 00000001 00000000 00000000 02 D 00", (1, 2)),
+        (CHANGED, (5, 1)),
+        ("01 05 00 00000003 U 01 01 04 00000002", None),  # a leader alone
+        ("01 05 02 00000003 U 01 06 01 01", None),  # an eligible leader's list alone
+        ("01 05 02 00000003 U 00", None),
+        ("01 02 00 07 6f7264657273 U 00", None),  # another record
+    ],
+)
+def test_the_replicas_of_a_partition(value, replicas):
+    """As the whole record has them, of which nothing else is read."""
+    found = metadata.assignment(of(value))
+    assert found == (replicas and metadata.Assignment(ID, 3, replicas))
+    if replicas:
+        values = metadata.decode(of(value)).values
+        assert (values["topicId"], values["partitionId"], tuple(values["replicas"])) == (ID, 3, replicas)
+
+
+@pytest.mark.parametrize("cut", range(1, len(of(CHANGED))))
+def test_replicas_that_are_cut_off_are_a_fault(cut):
+    """At every byte; never another replica."""
+    with pytest.raises(CorruptBytes):
+        metadata.assignment(of(CHANGED)[:cut])

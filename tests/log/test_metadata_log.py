@@ -40,6 +40,19 @@ def remove() -> bytes:
     return b"\1\x09\0" + ID + b"\0"
 
 
+def partition(number: int, *replicas: int) -> bytes:
+    """A PARTITION_RECORD."""
+    lists = [replicas, replicas, (), ()]
+    written = b"".join(bytes([len(one) + 1]) + b"".join(node.to_bytes(4, "big") for node in one) for one in lists)
+    return b"\1\3\0" + number.to_bytes(4, "big") + ID + written + bytes(12) + b"\0"
+
+
+def moved(number: int, *replicas: int) -> bytes:
+    """A PARTITION_CHANGE_RECORD that changes replicas."""
+    written = bytes([len(replicas) + 1]) + b"".join(node.to_bytes(4, "big") for node in replicas)
+    return b"\1\5\0" + number.to_bytes(4, "big") + ID + bytes([1, 2, len(written)]) + written
+
+
 def batch(base_offset: int, values: list[bytes]) -> bytes:
     """A batch of these records."""
     body = record.build(Record(delta, 0, None, value) for delta, value in enumerate(values))
@@ -54,7 +67,7 @@ def batch(base_offset: int, values: list[bytes]) -> bytes:
 def replayed(path, log: bytes, **snapshots: bytes) -> Image:
     """The state of a directory of these files."""
     directory = path / metadata_log.DIRECTORY
-    directory.mkdir()
+    directory.mkdir(parents=True)
     (directory / FIRST).write_bytes(log)
     for end_offset, data in snapshots.items():
         (directory / f"{int(end_offset[1:]):020}-0000000001.checkpoint").write_bytes(data)
@@ -128,9 +141,21 @@ def test_a_flipped_log_is_no_more_than_a_problem(tmp_path, clean, step):
         shutil.rmtree(path)
 
 
+def test_replicas_are_those_of_the_last_change(tmp_path):
+    """Of each partition; a change in a transaction counts once that ends, and a removed topic has none."""
+    log = batch(0, [topic("orders"), partition(0, 1, 2), partition(1, 2, 3), moved(1, 3, 1), BEGIN, moved(0, 9), ABORT])
+    state = replayed(tmp_path / "a", log)
+    assert list(state.replicas.values()) == [{0: (1, 2), 1: (3, 1)}] and set(state.replicas) == set(state.topic_ids.values())
+    ended = replayed(tmp_path / "b", batch(0, [topic("orders"), partition(0, 1), BEGIN, moved(0, 9), END]))
+    assert list(ended.replicas.values()) == [{0: (9,)}]
+    assert replayed(tmp_path / "c", batch(0, [topic("orders"), partition(0, 1), remove()])).replicas == {}
+
+
 def test_a_real_log(clean):
     """The broker's topics, from its newest snapshot on."""
     state = metadata_log.image(open_broker(clean))
     assert state.snapshot == "00000000000000000222-0000000001.checkpoint"
     assert (state.features["metadata.version"], state.problems) == (30, [])
     assert state.configs[TOPIC_RESOURCE, "tiny-index"]["segment.index.bytes"].value == "300"
+    assert set(state.replicas) == set(state.topic_ids.values())
+    assert {replicas for partitions in state.replicas.values() for replicas in partitions.values()} == {(1,)}

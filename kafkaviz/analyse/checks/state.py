@@ -81,6 +81,8 @@ def of_restart(restart: Restart, version: Version) -> Iterator[Finding]:
     for step in restart.steps:
         if step.action == "fail":
             yield _step("recovery-will-fail", step, version, step.error or step.why, step.why, step.way_out or "")
+        elif step.cause == "becomes-stray":
+            yield _step("becomes-stray", step, version, step.why, step.why)
         elif step.action == "truncate":
             message = f"{group(step.size_bytes)} bytes from byte {group(step.from_position)} on will be cut: {step.why}"
             yield _step("recovery-will-truncate", step, version, f"{group(step.size_bytes)} bytes that are no valid batch", message)
