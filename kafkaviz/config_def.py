@@ -1,7 +1,7 @@
 """The settings of a log: Kafka's names for them, their defaults and their limits, release by release.
 
 One table for every floor: log/settings.py finds which value a directory was run with, the simulator takes the defaults and
-refuses what Kafka refuses. As LogConfig and KafkaConfig (ConfigDef) of Kafka 4.3.1, with the changes since 0.10:
+refuses what Kafka refuses. As LogConfig and KafkaConfig (ConfigDef) of Kafka 4.4.0, with the changes since 0.10:
 
     setting("segment.index.bytes").default((4, 3))            10485760
     topic_name("log.roll.hours")                              Synonym("segment.ms", 3600000): an hour in the topic's unit
@@ -23,6 +23,7 @@ Value = int | float | bool | str | None
 ByRelease = tuple[tuple[Release, Value], ...]
 
 INT_MAX, LONG_MAX = 2**31 - 1, 2**63 - 1
+ARRAY_MAX = INT_MAX - 8  # the longest array that a JVM makes
 SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS = 1000, 60_000, 3_600_000, 86_400_000
 ANY: Release = (0,)
 _NUMBERS = {"int": INT_MAX, "long": LONG_MAX}
@@ -45,7 +46,8 @@ class Setting:
     broker_names: the names that a broker has for it, the strongest first, with the factor to the topic's unit.
     defaults, least: (first release, value), the oldest first; least and most are limits of the topic's setting,
     broker_least where a broker's differs.
-    since, until: the first release that knows it and the first that does not any more.
+    since, until: the first release that knows it and the first that does not any more. backport: the same two of an older line whose
+    later patches know it too.
     """
 
     name: str
@@ -59,9 +61,12 @@ class Setting:
     broker_least: ByRelease | None = None
     since: Release = ANY
     until: Release | None = None
+    backport: tuple[Release, Release] | None = None
 
     def known_to(self, release: Release) -> bool:
         """Whether that release has the setting."""
+        if self.backport and self.backport[0] <= release < self.backport[1]:
+            return True
         return self.since <= release and (self.until is None or release < self.until)
 
     def default(self, release: Release) -> Value:
@@ -125,6 +130,8 @@ TOPIC_SETTINGS: dict[str, Setting] = {
         Setting("index.interval.bytes", "int", _always(4096), _same("log.index.interval.bytes"), least=_always(0)),
         # what a batch may be
         Setting("max.message.bytes", "int", ((ANY, 1_000_012), ((2, 5), 1_048_588)), _same("message.max.bytes"), least=_always(0)),
+        Setting("max.decompressed.message.bytes", "int", _always(ARRAY_MAX), _same("max.decompressed.message.bytes"), least=_always(1),
+                most=ARRAY_MAX, since=(4, 4), backport=((4, 2, 2), (4, 3))),
         Setting("message.timestamp.type", "string", _always("CreateTime"), _same("log.message.timestamp.type"),
                 choices=("CreateTime", "LogAppendTime"), since=(0, 10)),
         Setting("message.timestamp.before.max.ms", "long", _always(LONG_MAX), _same("log.message.timestamp.before.max.ms"),
@@ -166,11 +173,15 @@ TOPIC_SETTINGS: dict[str, Setting] = {
         Setting("remote.log.delete.on.disable", "boolean", _always(False), since=(3, 9)),
         Setting("local.retention.ms", "long", _always(-2), _same("log.local.retention.ms"), least=_always(-2), since=(3, 6)),
         Setting("local.retention.bytes", "long", _always(-2), _same("log.local.retention.bytes"), least=_always(-2), since=(3, 6)),
+        Setting("remote.copy.lag.ms", "long", _always(0), _same("log.remote.copy.lag.ms"), least=_always(-1), since=(4, 4)),
+        Setting("remote.copy.lag.bytes", "long", _always(-1), _same("log.remote.copy.lag.bytes"), least=_always(-1), since=(4, 4)),
         # which replicas count
         Setting("min.insync.replicas", "int", _always(1), _same("min.insync.replicas"), least=_always(1)),
         Setting("unclean.leader.election.enable", "boolean", _always(False), _same("unclean.leader.election.enable")),
         Setting("leader.replication.throttled.replicas", "list", _always("")),
         Setting("follower.replication.throttled.replicas", "list", _always("")),
+        # what share groups may do with it
+        Setting("errors.deadletterqueue.group.enable", "boolean", _always(False), since=(4, 4)),
     )
 }  # fmt: skip
 

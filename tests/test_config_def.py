@@ -1,11 +1,11 @@
-"""The table of settings, held to what LogConfig of Kafka 4.3.1 answered."""
+"""The table of settings, held to what LogConfig of Kafka 4.3.1 and 4.4.0 answered."""
 
 import pytest
 
 from kafkaviz import config_def
 from kafkaviz.errors import RefusedSetting
 
-NEWEST = (4, 3, 1)
+NEWEST = (4, 4, 0)
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,8 @@ NEWEST = (4, 3, 1)
         ("min.cleanable.dirty.ratio", "0.5f", 0.5), ("cleanup.policy", "compact, delete", "compact,delete"), ("cleanup.policy", "", ""),
         ("retention.bytes", "-5", -5), ("segment.jitter.ms", "99999999999", 99_999_999_999), ("internal.segment.bytes", "5", 5),
         ("log.roll.hours", "2", 7_200_000), ("log.retention.minutes", "3", 180_000), ("log.retention.hours", "-1", -1),
-        ("log.index.interval.bytes", "0", 0), ("compression.gzip.level", "-1", -1),
+        ("log.index.interval.bytes", "0", 0), ("compression.gzip.level", "-1", -1), ("max.decompressed.message.bytes", "1", 1),
+        ("log.remote.copy.lag.ms", "-1", -1), ("remote.copy.lag.bytes", "-1", -1), ("errors.deadletterqueue.group.enable", "TRUE", True),
     ],
 )  # fmt: skip
 def test_a_value_is_read_in_the_topics_unit(name, text, value):
@@ -42,10 +43,18 @@ compression.gzip.level=0 -> Invalid value 0 for configuration compression.gzip.l
 compression.lz4.level=0 -> Invalid value 0 for configuration compression.lz4.level: Value must be at least 1
 segment.ms=0 -> Invalid value 0 for configuration segment.ms: Value must be at least 1
 retention.ms=-2 -> Invalid value -2 for configuration retention.ms: Value must be at least -1
+max.decompressed.message.bytes=0 -> Invalid value 0 for configuration max.decompressed.message.bytes: Value must be at least 1
+max.decompressed.message.bytes=2147483640 -> Invalid value 2147483640 for configuration max.decompressed.message.bytes: \
+Value must be no more than 2147483639
+remote.copy.lag.ms=-2 -> Invalid value -2 for configuration remote.copy.lag.ms: Value must be at least -1
+remote.copy.lag.bytes=-2 -> Invalid value -2 for configuration remote.copy.lag.bytes: Value must be at least -1
+remote.copy.lag.bytes=x -> Invalid value x for configuration remote.copy.lag.bytes: Not a number of type LONG
+errors.deadletterqueue.group.enable=1 -> Invalid value 1 for configuration errors.deadletterqueue.group.enable: \
+Expected value to be either true or false
 nope=1 -> Unknown topic config name: nope""".splitlines(),
 )
 def test_a_value_is_refused_with_kafkas_words(line):
-    """What LogConfig.validate of 4.3.1 said of each."""
+    """What LogConfig.validate of 4.4.0 said of each; of those that 4.3.1 knows it said the same."""
     given, words = line.split(" -> ")
     name, _, text = given.partition("=")
     with pytest.raises(RefusedSetting) as refused:
@@ -75,6 +84,18 @@ def test_defaults_moved_with_the_releases():
     assert config_def.defaults(NEWEST)["message.timestamp.after.max.ms"] == 3_600_000
     assert "message.timestamp.difference.max.ms" not in config_def.defaults(NEWEST)
     assert config_def.setting("num.recovery.threads.per.data.dir").default((3, 9)) == 1
+
+
+def test_settings_that_came_with_4_4():
+    """Their defaults, as LogConfig.CONFIG of 4.4.0 has them; the limit of what a batch unpacks to came to 4.2.2 too."""
+    brought = {
+        "max.decompressed.message.bytes": 2_147_483_639, "remote.copy.lag.ms": 0, "remote.copy.lag.bytes": -1,
+        "errors.deadletterqueue.group.enable": False,
+    }  # fmt: skip
+    known = {release: config_def.defaults(release) for release in ((4, 2, 1), (4, 2, 2), (4, 3, 1), (4, 4))}
+    found = {release: {name: one[name] for name in brought if name in one} for release, one in known.items()}
+    patched = {"max.decompressed.message.bytes": 2_147_483_639}
+    assert found == {(4, 2, 1): {}, (4, 2, 2): patched, (4, 3, 1): {}, (4, 4): brought}
 
 
 def test_the_strongest_of_a_brokers_names_counts():
