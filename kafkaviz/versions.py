@@ -6,14 +6,14 @@ from kafkaviz.errors import KafkavizError
 
 Release = tuple[int, ...]
 
-NEWEST = "4.3.1"  # kafkaviz is held against directories and classes of it
+NEWEST = "4.4.0"  # kafkaviz is held against directories and classes of it
 NEWEST_RELEASE = tuple(map(int, NEWEST.split(".")))
-START_RECORDED = NEWEST_RELEASE  # whose starts on a directory were recorded; what those of another do is told by Kafka's source
+START_RECORDED: tuple[Release, ...] = ((4, 3, 1), NEWEST_RELEASE)  # starts of them were; what those of another do, Kafka's source says
 KNOWN: tuple[Release, ...] = (  # whose ways are told apart; the patches of a release go with it
     (0, 10), (0, 11), (1, 0), (1, 1), *((2, minor) for minor in range(9)), *((3, minor) for minor in range(10)),
-    *((4, minor) for minor in range(4)),
+    *((4, minor) for minor in range(5)),
 )  # fmt: skip
-OFFERED = (NEWEST, "4.0", "3.9", "3.6", "3.0", "2.8", "2.2", "1.1")  # one of each behaviour that a finding tells apart
+OFFERED = (NEWEST, "4.3.1", "4.0", "3.9", "3.6", "3.0", "2.8", "2.2", "1.1")  # one of each behaviour that a finding tells apart
 
 
 @dataclass(frozen=True)
@@ -74,27 +74,60 @@ KRAFT_READY = _since((3, 3), "KRaft is ready for production; from here on a simu
 DIRECTORY_IDS = _since((3, 7), "meta.properties names an id of the directory", "KIP-858")
 CLEAN_SHUTDOWN_EPOCH = _since((3, 7), ".kafka_cleanshutdown holds the broker's epoch", "KIP-966")
 LOCK_REMOVED = _since((3, 8), "a stop removes the .lock")
+# How a log is closed
+TRIMMED_BEFORE_CLOSE = _since(
+    (4, 4), "a clean stop trims the indexes of active segments before it closes any, those of __cluster_metadata-0 not; a close trims none",
+    "KAFKA-20979",
+)  # fmt: skip
 # How long a log is kept
 TIERED_STORAGE = _since((3, 6), "segments may go to a remote tier, and local limits count", "KIP-405")
 TIERED_COPY_STOPPED = _since((3, 9), "remote.log.copy.disable stops it, and the whole log's limits count again", "KIP-950")
 # How a directory is started on
 INDEXES_TRUSTED = _since((2, 3), "offset and time indexes are not checked at the start", "KAFKA-7283")
 SWAPPED_INDEXES = _since((3, 0), "the indexes of a finished .swap segment are renamed with it, not built anew")
-BOOTSTRAP_CHECKPOINT = _since((3, 3), "a formatted directory has a bootstrap.checkpoint")
+BOOTSTRAP_CHECKPOINT = _since((3, 3), "a start reads bootstrap.checkpoint, which formatting wrote")
+BOOTSTRAP_SNAPSHOT = _since(
+    (4, 4), "formatting puts its records into the first snapshot of the metadata log, and writes no bootstrap.checkpoint", "KAFKA-19648"
+)
 STRAYS_RENAMED = _since((3, 7), "a KRaft broker renames directories of replicas that it should not have, as it loads them", "KAFKA-14616")
 KRAFT_ALONE = _since((4, 0), "there is no ZooKeeper", "KIP-500")
 STORAGE_IN_JAVA = _since((4, 0), "the classes of a log are Java's: its exceptions have other names, and print lists another way")
 
-# metadata.version, as MetadataVersion.featureLevel has it in 4.3.1: the first level of each release.
+# metadata.version, as MetadataVersion.featureLevel has it in 4.4.0: the first level of each release. That of 4.5, which is in development,
+# is the last that 4.4.0 knows.
 METADATA_VERSION_FIRST_LEVELS: dict[Release, int] = {
     (3, 3): 4, (3, 4): 8, (3, 5): 9, (3, 6): 12, (3, 7): 15, (3, 8): 20, (3, 9): 21,
-    (4, 0): 22, (4, 1): 26, (4, 2): 28, (4, 3): 30, (4, 4): 31,
+    (4, 0): 22, (4, 1): 26, (4, 2): 28, (4, 3): 30, (4, 4): 31, (4, 5): 34,
+}  # fmt: skip
+FEATURE_LEVELS = {  # the largest level of each other feature that NEWEST knows (Feature.latestTesting)
+    "kraft.version": 1, "transaction.version": 2, "group.version": 1, "eligible.leader.replicas.version": 1, "share.version": 2,
+    "streams.version": 1,
 }  # fmt: skip
 
 
 def release_of_metadata_version(level: int) -> Release | None:
-    """The first release that can write this metadata.version; None below 3.3."""
+    """The first release that can write this metadata.version; None below 3.3. What is above all levels is of the last, or later."""
     return max((release for release, first in METADATA_VERSION_FIRST_LEVELS.items() if first <= level), default=None)
+
+
+def knows_level(feature: str, level: int) -> bool:
+    """Whether NEWEST knows that level of metadata.version or of another feature."""
+    return level <= (max(METADATA_VERSION_FIRST_LEVELS.values()) if feature == "metadata.version" else FEATURE_LEVELS.get(feature, 0))
+
+
+def formatting_level(release: Release) -> int:
+    """The metadata.version that `kafka-storage format` of a release from 3.3 on sets: its last (MetadataVersion.LATEST_PRODUCTION)."""
+    return min(first for later, first in METADATA_VERSION_FIRST_LEVELS.items() if later > release[:2]) - 1
+
+
+def is_known(release: Release) -> bool:
+    """Whether its ways are told apart."""
+    return release[:2] in KNOWN
+
+
+def recorded(release: Release) -> Release:
+    """Of a release without its patch, such as (4, 3), the patch that kafkaviz is held against; the release itself where there is none."""
+    return next((one for one in START_RECORDED if one[:2] == release), release)
 
 
 def text(release: Release) -> str:
@@ -111,7 +144,7 @@ def parse(given: str) -> tuple[int, ...]:
     if not 2 <= len(parts) <= 4 or not all(part.isascii() and part.isdigit() and len(part) < 4 for part in parts):
         raise KafkavizError(f"{given!r} is no version of Kafka; give one such as 3.9 or 4.3.1")
     release = tuple(map(int, parts))
-    if release[:2] not in KNOWN:
+    if not is_known(release):
         known = f"{text(KNOWN[0])} to {text(KNOWN[-1])}"
         raise KafkavizError(f"Kafka {given.strip()} is no release that is known; give one from {known}, such as 3.9 or 4.3.1")
     return release

@@ -107,6 +107,14 @@ def unstartable(cache: Path) -> Path:
     return opened(DATA / "kafka-4.3.1-unstartable-excerpt.tar.gz")
 
 
+@pytest.fixture(scope="session")
+def restarted_4_4(cache: Path) -> Path:
+    """The metadata log and one partition of a 4.4.0 broker that recovered them and was stopped cleanly; two closed segments lost a trim."""
+    from kafkaviz.log.archive import opened
+
+    return opened(DATA / "kafka-4.4.0-killed-restarted-excerpt.tar.gz")
+
+
 def _sample(name: str) -> Path:
     """A broker directory of sample_data, unpacked."""
     from kafkaviz.log.archive import opened

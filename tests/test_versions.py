@@ -21,11 +21,12 @@ from kafkaviz.simulate.config import profile
         (versions.SHALLOW_TIME_OFFSETS, (3, 7), (3, 6)),
         (versions.BATCH_BASE_METADATA, (4, 0), (3, 9, 2)),
         (versions.BASE_OFFSET_SCAN, (4, 1), (4, 0, 2)),
+        (versions.TRIMMED_BEFORE_CLOSE, (4, 4), (4, 3, 1)),
     ],
 )
 def test_a_way_begins_with_its_release(way, first, before):
     """kafka-storage: the first release that does it, and the last that does not."""
-    assert way.of(first) and way.of((4, 3, 1)) and not way.of(before)
+    assert way.of(first) and way.of((4, 4, 0)) and not way.of(before)
 
 
 def test_an_entry_a_batch_came_in_patches():
@@ -38,7 +39,8 @@ def test_both_profiles_are_made_of_the_table():
     """What a search and a writer do in 2.0, of which the two know different halves."""
     assert (search_profile("2.0").warm, search_profile("2.1").warm) == (False, True)
     old, new = astuple(profile((1, 1)))[1:], astuple(profile((4, 3, 1)))[1:]
-    assert (old, new) == ((True, True, True, True, False), (False, False, False, False, True))
+    assert (old, new) == ((True, True, True, True, False, True), (False, False, False, False, True, True))
+    assert astuple(profile((4, 4, 0)))[1:] == (False, False, False, False, True, False)
 
 
 ROOT = Path(__file__).parents[1]

@@ -22,7 +22,7 @@ from kafkaviz.search.bounds import READ_UNCOMMITTED
 from kafkaviz.search.lookup import Lookup
 from kafkaviz.search.profile import profile
 from kafkaviz.search.served import ON_DISK, RECOVERED, ServedFile, ServedLog, ServedSegment
-from kafkaviz.simulate.config import Profile
+from kafkaviz.simulate.config import IndexConfig, Profile
 from kafkaviz.simulate.config import profile as start_profile
 from kafkaviz.simulate.stored import MOST_LOG_BYTES, StoredFile, StoredLog
 from kafkaviz.units import many
@@ -66,14 +66,16 @@ def served(partition: Partition, version: str | None = None, as_is: bool = False
 def needs_recovery(partition: Partition, release: tuple[int, ...] | None = None) -> bool:
     """Whether a start of that release, by default as assumed, would look into a .log, and may change what a search reads.
 
-    Never of a directory without the files of a broker around it.
+    The metadata log is recovered at every start; up to 4.3 a clean stop has trimmed it. Never of a directory without the files of a
+    broker around it.
     """
     root = partition.path.parent
     around = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values())
     if not any((root / name).exists() for name in around):
         return False
     of = start_profile(release or assumed(partition).version)
-    return not (root / CLEAN_SHUTDOWN).exists() or any(_is_distrusted(one, of) for one in partition.live)
+    is_clean = (root / CLEAN_SHUTDOWN).exists() and (of.close_trims or partition.topic != names.METADATA_TOPIC)
+    return not is_clean or any(_is_distrusted(one, of) for one in partition.live)
 
 
 def _is_distrusted(segment: Segment, of: Profile) -> bool:
@@ -117,11 +119,14 @@ def _recovered(partition: Partition, release: versions.Release) -> ServedLog:
     log = stored(Log(partition, config, known.recovery_point or 0, known.log_start or 0))
     on_disk = {one.name: one for one in log.files}
     watch = lambda _, base, found: done.add(base) if not found.raised else None  # noqa: E731 - an OnRecovered
-    loading = Loading(log, broker.clean, start_profile(release), watch=watch)
+    clean = broker.clean
+    if partition.topic == names.METADATA_TOPIC:
+        log, clean = replace(log, config=IndexConfig(), recovery_point=0, log_start_offset=0), False  # KafkaRaftLog opens it so
+    loading = Loading(log, clean, start_profile(release), watch=watch)
     failed = next((step for step in loading.run() if step.action == "fail"), None)
     left = loading.files()
     if failed:
-        for base in recovered(partition.live, broker.clean, known.recovery_point, release) - done:
+        for base in recovered(partition.live, clean, known.recovery_point, release) - done:
             left = _by_itself(left, log, base, start_profile(release))
     snapshots = {found.name: serving.of_file(found) for found in partition.snapshots.values()}
     files = {}

@@ -10,7 +10,7 @@ from functools import reduce
 
 from kafkaviz import units, versions
 from kafkaviz.analyse.outlook import Outlook
-from kafkaviz.figures.listed import listed, many
+from kafkaviz.figures.listed import listed, many, named
 from kafkaviz.versions import Release
 from kafkaviz.words import counted, say
 
@@ -47,11 +47,11 @@ def read_again(told: Outlook) -> str:
 
 
 def by_source(release: Release) -> str:
-    """That no start of this release was recorded; "" for the one of which some were."""
-    if release == versions.START_RECORDED:
+    """That no start of this release was recorded; "" for those of which some were."""
+    if release in versions.START_RECORDED:
         return ""
-    text = ".".join(map(str, release))
-    return say("outlook.by_source", release=text, recorded=".".join(map(str, versions.START_RECORDED)))
+    text, *recorded = (".".join(map(str, one)) for one in (release, *versions.START_RECORDED))
+    return say("outlook.by_source", release=text, recorded=named(recorded))
 
 
 def _usual(told: Outlook) -> Iterator[str]:

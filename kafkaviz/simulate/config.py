@@ -85,6 +85,8 @@ class Profile:
     write the last offset of its batch.
     checks_indexes: offset and time indexes are checked at the start, and rebuilt where they fail (KAFKA-7283).
     swaps_indexes: the indexes of a finished .swap segment are renamed with it; before, they were deleted and rebuilt.
+    close_trims: closing a segment writes its last time entry and trims its indexes; later a clean stop does that before, for the active
+    segment alone.
     """
 
     release: Release
@@ -93,6 +95,7 @@ class Profile:
     deep_time_offsets: bool
     checks_indexes: bool
     swaps_indexes: bool
+    close_trims: bool
 
 
 def profile(release: Release) -> Profile:
@@ -104,4 +107,5 @@ def profile(release: Release) -> Profile:
         deep_time_offsets=not versions.SHALLOW_TIME_OFFSETS.of(release),
         checks_indexes=not versions.INDEXES_TRUSTED.of(release),
         swaps_indexes=versions.SWAPPED_INDEXES.of(release),
+        close_trims=not versions.TRIMMED_BEFORE_CLOSE.of(release),
     )

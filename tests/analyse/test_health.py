@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz import units
+from kafkaviz import units, versions
 from kafkaviz.analyse.checks import settings
 from kafkaviz.analyse.checks.summary import Times
 from kafkaviz.analyse.health import Health, check
@@ -137,6 +137,53 @@ def test_the_whole_killed_directory(shared):
     assert found.restart.starts
 
 
+LOST_TRIMS = {  # made by hand in a directory of 4.4.0, in closed segments
+    ("index-zero-tail", "tickets-any-0/00000000000000000000.index"),
+    ("timeindex-zero-tail", "tickets-any-0/00000000000000000590.timeindex"),
+}
+UNFLUSHED_TRIM = "up to Kafka 4.3.1 a roll did not flush its trim, which a loss of power undoes (KAFKA-20979)"
+
+
+def test_a_clean_stop_of_4_4_leaves_the_metadata_log_as_long_as_it_may_grow(restarted_4_4):
+    """Which every start recovers; trims that were lost in closed segments are still lost, and their cause is named."""
+    found = checked(restarted_4_4)
+    assert alarms(found) == LOST_TRIMS and found.version.text == "4.4.0"
+    assert (found.restart.clean, found.restart.starts) == (True, True)
+    unwritten = {one.file for one in found.findings if one.code == "index-unwritten-slots"}
+    assert unwritten == {"__cluster_metadata-0/00000000000000000000.index"}
+    assert all(one.message.endswith(UNFLUSHED_TRIM) for one in found.findings if (one.code, one.file) in LOST_TRIMS)
+
+
+def test_a_stop_of_4_3_would_have_trimmed_the_metadata_log(restarted_4_4):
+    """The same bytes, told of 4.3.1: its broker left no such indexes. The active segment was not rolled, so it lacks the trim of a stop."""
+    found = [one for one in checked(restarted_4_4, "4.3.1").findings if (one.code, one.file) not in LOST_TRIMS and one.severity != "info"]
+    assert {(one.code, one.file) for one in found} == {
+        (f"{kind}-zero-tail", f"__cluster_metadata-0/{0:020d}.{kind}") for kind in ("index", "timeindex")
+    }
+    assert not [one for one in found if "KAFKA-20979" in one.message]
+
+
+@pytest.mark.slow
+def test_whole_directories_of_4_4(shared):
+    """What was done by hand, and what the topics were made to have: nothing else is an error."""
+    errors = {}
+    for left in ("clean", "killed", "killed-restarted"):
+        found = check(archive(shared, f"kafka-4.4.0-{left}"))
+        assert found.version.text == "4.4.0" and found.restart.starts
+        errors[left] = {(one.code, one.file, one.position, one.length) for one in found.findings if one.severity == "error"}
+    lost = {
+        ("timeindex-zero-tail", "tickets-any-0/00000000000000000590.timeindex", 72, 65_460),
+        ("timeindex-zero-tail", "parcels-0/00000000000000001026.timeindex", 120, 10_485_636),
+    }
+    torn = {
+        ("log-zero-tail", "proxy-logs-0/00000000000000003201.log", 46_003, 512),
+        ("log-garbage-tail", "arrived-at-0/00000000000000000000.log", 167_365, 45),
+    }
+    tail = {one for one in errors["killed"] if one[0] == "log-torn-tail"}
+    assert {one[1].partition("/")[0] for one in tail} == {"tickets-zstd-0"} and len(tail) == 1
+    assert errors == {"clean": set(), "killed": lost | torn | tail, "killed-restarted": lost}
+
+
 def test_a_directory_that_no_broker_starts_on(shared):
     """meter-readings: segment.index.bytes was lowered to 1024; the metadata log says so."""
     found = check(archive(shared, "kafka-4.3.1-unstartable"))
@@ -191,7 +238,7 @@ def test_a_partition_without_its_broker(clean, tmp_path):
         if found.is_file():
             found.unlink()
     found = check(lab.path / "clicks-none-0")
-    assert found.findings == () and found.version.text == "4.3.1"
+    assert found.findings == () and found.version.text == versions.NEWEST
     assert [step for step in found.restart.steps if step.action != "keep"] == []
 
 

@@ -1,8 +1,8 @@
-"""Writes excerpts of recordings that are too large to be kept here: three directories, the lines of a start, old segments.
+"""Writes excerpts of recordings that are too large to be kept here: directories, the lines of a start, old segments, lines of 4.4.0.
 
 python make_excerpts.py DIRECTORIES EXPECTED VECTORS OUT, where DIRECTORIES has the unpacked broker directories by name, EXPECTED what
-was recorded of kafka-4.3.1-unstartable, and VECTORS legacy-segments.jsonl.gz. What is taken of a directory is taken whole, sparse and
-with its times; GNU tar is needed.
+was recorded of some of them, by name with .expected behind it, and VECTORS legacy-segments.jsonl.gz, replays-4.4.0.jsonl.gz and
+recoveries-4.4.0.jsonl.gz. What is taken of a directory is taken whole, sparse and with its times; GNU tar is needed.
 """
 
 import gzip
@@ -19,8 +19,13 @@ TAKEN = {  # partitions; the files of the broker directory itself go with them
     "kafka-4.3.1-unstartable": ("__cluster_metadata-0", "meter-readings-0"),
     "kafka-3.9.0-leader": ("nothing-yet-0",),
     "kafka-2.8.2-legacy": ("v2.empty-0",),
+    "kafka-4.4.0-killed-restarted": ("__cluster_metadata-0", "tickets-any-0"),
 }
 LARGEST = 20_000  # characters of a line
+KEPT = {  # of 4.4.0's lines: each step of a log, each exception of a recovery, and those where 4.3.1 leaves other files
+    "replays-4.4.0": ("4.4.0", (0, 4, 9, 17, 22, 23, 29, 32, 44, 57, 58)),
+    "recoveries-4.4.0": ("4.4.0-rec", (0, 2, 4, 7, 12, 24, 33, 40, 42, 51)),
+}  # fmt: skip
 
 
 def directory(folder: Path, name: str, out: Path) -> None:
@@ -44,6 +49,14 @@ def segments(vectors: Path) -> list[dict]:
     return found
 
 
+def kept(vectors: Path, name: str) -> str:
+    """The lines that are kept of a recording of 4.4.0."""
+    begins, numbers = KEPT[name]
+    ids = {f"{begins}-{number}" for number in numbers}
+    with gzip.open(vectors / f"{name}.jsonl.gz", "rt") as lines:
+        return "".join(line for line in lines if json.loads(line)["id"] in ids)
+
+
 def of_the_failed_start(expected: Path) -> list[str]:
     """The lines about the partition that would not load, and about the exception."""
     lines = (expected / "start-error.txt").read_text().splitlines()
@@ -51,10 +64,21 @@ def of_the_failed_start(expected: Path) -> list[str]:
     return [line for line in lines if any(one in line for one in named) or line.startswith("java.lang.")]
 
 
+def answers(expected: Path, topic: str) -> str:
+    """What the broker answered of one topic, a line a question."""
+    lines = [line for name in ("list-offsets", "fetch") for line in (expected / f"{name}.jsonl").read_text().splitlines()]
+    return "".join(f"{line}\n" for line in lines if json.loads(line)["topic"] == topic)
+
+
 if __name__ == "__main__":
     directories, expected, vectors, out = map(Path, sys.argv[1:])
     for name in TAKEN:
         directory(directories, name, out / f"{name}-excerpt.tar.gz")
-    (out / "kafka-4.3.1-unstartable.start-error.txt").write_text("\n".join(of_the_failed_start(expected)) + "\n")
+    failed = of_the_failed_start(expected / "kafka-4.3.1-unstartable.expected")
+    (out / "kafka-4.3.1-unstartable.start-error.txt").write_text("\n".join(failed) + "\n")
+    asked = answers(expected / "kafka-4.4.0-killed-restarted.expected", "tickets-any")
+    (out / "kafka-4.4.0-killed-restarted-answers.jsonl.gz").write_bytes(gzip.compress(asked.encode(), mtime=0))
     text = "".join(f"{json.dumps(one)}\n" for one in segments(vectors))
     (out / "old_segments.jsonl.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
+    for name in KEPT:
+        (out / f"{name}.jsonl.gz").write_bytes(gzip.compress(kept(vectors, name).encode(), mtime=0))

@@ -52,12 +52,14 @@ def test_the_verdict_says_what_the_start_will_do(restart, findings, kind, title,
 
 
 @pytest.mark.parametrize("restart", [Restart(False, True, (*AGAIN, TORN)), Restart(False, False, (*AGAIN, FULL))], ids=["starts", "fails"])
-@pytest.mark.parametrize(("release", "is_said"), [((4, 3, 1), False), ((2, 2), True), ((3, 9, 0), True), ((4, 3), True)])
+@pytest.mark.parametrize(
+    ("release", "is_said"), [((4, 3, 1), False), ((4, 4, 0), False), ((2, 2), True), ((3, 9, 0), True), ((4, 3), True)]
+)
 def test_a_start_that_was_not_recorded_is_said_to_be_told_by_the_source(restart, release, is_said):
-    """Those of 4.3.1 were."""
+    """Those of 4.3.1 and 4.4.0 were."""
     text = ".".join(map(str, release))
     told = checkup.verdict([], restart, 2, release=release).text
-    assert told.endswith(f" Told by the source of Kafka {text}; starts were recorded for 4.3.1 alone.") == is_said
+    assert told.endswith(f" Told by the source of Kafka {text}; starts were recorded for 4.3.1 and 4.4.0 alone.") == is_said
     assert is_said or "recorded" not in told
 
 

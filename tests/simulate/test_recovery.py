@@ -93,6 +93,21 @@ def test_every_recorded_recovery(shared):
     assert len(found) == 240 and [difference for line in found for difference in differences(line)] == []
 
 
+def test_some_recoveries_of_4_4(data):
+    """A recovery that raises leaves the files as long as they may grow: a close of 4.4.0 trims nothing, one of 4.3.1 did."""
+    found = lines(data / "recoveries-4.4.0.jsonl.gz")
+    differ = {line["id"] for line in found if line["differs_from_4.3.1"] == ["closed"]}
+    assert len(found) == 10 and len(differ) == 8 and [difference for line in found for difference in differences(line)] == []
+    as_before = [difference for line in found for difference in differences(line | {"version": "4.3.1"})]
+    assert {difference.split(" ")[0] for difference in as_before} == differ
+
+
+def test_every_recovery_of_4_4(shared):
+    """All 60 of 4.4.0's classes."""
+    found = lines(shared / "vectors" / "recoveries-4.4.0.jsonl.gz")
+    assert len(found) == 60 and [difference for line in found for difference in differences(line)] == []
+
+
 def test_every_recovery_of_an_old_segment(shared):
     """1.1.1, whose entries hold first offsets, and 2.0.1: the indexes of undamaged segments to the byte."""
     found = lines(shared / "vectors" / "legacy-segments.jsonl.gz")

@@ -163,6 +163,7 @@ def test_a_preallocated_log_is_as_long_as_it_may_grow_until_it_is_closed(tmp_pat
 @pytest.mark.parametrize(
     ("version", "files"),
     [
+        ("4.4.0", {".kafka_cleanshutdown", "partition.metadata"}),
         ("4.3.1", {"bootstrap.checkpoint", ".kafka_cleanshutdown", "partition.metadata"}),
         ("3.6", {"bootstrap.checkpoint", ".lock", "partition.metadata"}),
         ("2.8.2", {".lock", "partition.metadata"}),
@@ -174,7 +175,7 @@ def test_a_release_leaves_its_own_traces(version, files, tmp_path):
     broker = kv.open_broker(kv.simulate(load(SHORT), version=version).write(tmp_path / "kafka"))
     found = {path.name for path in broker.path.rglob("*")}
     assert found & {"bootstrap.checkpoint", ".lock", "partition.metadata"} == files - {".kafka_cleanshutdown"}
-    assert ("directory.id" in broker.properties) == (version == "4.3.1") == ("brokerEpoch" in (broker.clean_body or {})) and broker.clean
+    assert ("directory.id" in broker.properties) == version.startswith("4") == ("brokerEpoch" in (broker.clean_body or {})) and broker.clean
     assert [one for one in kv.check(broker, version).findings if one.severity == "error"] == []
 
 

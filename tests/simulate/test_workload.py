@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafkaviz import versions
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.simulate.sending import traffic
 from kafkaviz.simulate.sending.draws import CONSTANT, EXPONENTIAL, LOGNORMAL, UNIFORM, Spread
@@ -98,7 +99,7 @@ def test_the_example_at_the_top_of_the_module_is_read():
     assert [(phase.duration_ms, phase.silence_ms) for phase in workload.phases] == [(10_000, None), (None, 691_200_000)]
     assert workload.phases[0].value_bytes == Spread(LOGNORMAL, 200)
     assert workload.settings == (("index.interval.bytes", 1024),)
-    assert (workload.directory, workload.start_ms, workload.release) == ("orders-0", 1_772_352_000_000, (4, 3, 1))
+    assert (workload.directory, workload.start_ms, workload.release) == ("orders-0", 1_772_352_000_000, versions.NEWEST_RELEASE)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +120,7 @@ def test_the_example_at_the_top_of_the_module_is_read():
         ("seed = true\n" + PHASE, "w.toml: seed: true is no whole number"),
         (
             'kafka_version = "9.9"\n' + PHASE,
-            "w.toml: kafka_version: Kafka 9.9 is no release that is known; give one from 0.10 to 4.3, such as 3.9 or 4.3.1",
+            "w.toml: kafka_version: Kafka 9.9 is no release that is known; give one from 0.10 to 4.4, such as 3.9 or 4.3.1",
         ),
         ("settings = 1\n" + PHASE, "w.toml: settings: 1 is no table"),
         ('[settings]\n"segment.bites" = 1\n' + PHASE, "w.toml: settings, segment.bites: Unknown topic config name: segment.bites"),

@@ -37,6 +37,21 @@ def test_every_recorded_history(shared):
     assert len(found) == 210 and differences(found) == []
 
 
+def test_some_histories_of_4_4(data):
+    """A clean stop of 4.4.0 trims the active segment before it closes anything, and makes the .timeindex that was never looked into."""
+    found = histories(data / "replays-4.4.0.jsonl.gz")
+    assert len(found) == 11 and [one["id"] for one in found if one["differs_from_4.3.1"]] == ["4.4.0-23"]
+    assert differences(found) == []
+    as_before = [one | {"version": "4.3.1"} for one in found]
+    assert {line.split(" ")[0] for line in differences(as_before)} == {"4.4.0-23"}
+
+
+def test_every_history_of_4_4(shared):
+    """All 60 of 4.4.0's classes."""
+    found = histories(shared / "vectors" / "replays-4.4.0.jsonl.gz")
+    assert len(found) == 60 and differences(found) == []
+
+
 def test_a_changed_byte_of_a_recording_is_noticed(data):
     """The comparison itself: one entry more in what was recorded."""
     history = next(one for one in histories(data / "replays.jsonl.gz") if "final_closed" in one)

@@ -9,6 +9,8 @@ from kafkaviz.config_def import DAY_MS
 from kafkaviz.units import group
 
 RETENTION_MS = 7 * DAY_MS  # retention.ms unless it was set, 4.3.1
+UNFLUSHED_TRIM = "up to Kafka 4.3.1 a roll did not flush its trim, which a loss of power undoes (KAFKA-20979)"
+UNFLUSHED_CUT = "up to Kafka 4.3.1 a roll did not flush the cut of a preallocated .log, which a loss of power undoes (KAFKA-21000)"
 MOST_RUNS = 10  # of one code in one file; what is more is counted, not listed
 
 
@@ -32,6 +34,11 @@ class Facts:
     metadata_log: bool = False
     expires: bool = True
     retention_ms: int = RETENTION_MS
+
+    @property
+    def active_is_untrimmed(self) -> bool:
+        """Whether the indexes of the active segment were left as long as they may grow: after a kill, and since 4.4 of the metadata log."""
+        return self.clean is False or (self.metadata_log and versions.TRIMMED_BEFORE_CLOSE.of(self.version))
 
     @property
     def may_be_per_append(self) -> bool:

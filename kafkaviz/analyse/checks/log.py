@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kafkaviz.analyse.checks.facts import MOST_RUNS, Facts, and_more
+from kafkaviz.analyse.checks.facts import MOST_RUNS, UNFLUSHED_CUT, Facts, and_more
 from kafkaviz.analyse.checks.reading import Break, Chunk, Misplaced, Reading
 from kafkaviz.analyse.finding import Evidence, Finding
 from kafkaviz.binary.crc32c import crc32c
@@ -159,6 +159,8 @@ class Watch:
         name, evidence = self._segment.log.name, Evidence(reading.tail.words, f"the end of the file at byte {group(position)}", begin.hex())
         there = f": {group(length)} byte{' of it is' if length == 1 else 's of it are'} there" if reading.tail.kind == "torn" else ""
         message = f"{reading.tail.words}, from byte {group(position)} on{there}"
+        if reading.tail.kind == "zeros" and self._segment.state != "active":
+            message = f"{message}; {UNFLUSHED_CUT}"
         words = ("The next start recovers this log and cuts them off", "Copy the .log first") if self._will_be_cut() else ("", "")
         words = (UNOPENED, CUT_BY_HAND if position <= MOST_LOG_BYTES else RESTORE) if self._is_refused() else words
         code = TAILS[reading.tail.kind]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kafkaviz import versions
-from kafkaviz.analyse.checks.facts import Facts, and_more, listed
+from kafkaviz.analyse.checks.facts import UNFLUSHED_TRIM, Facts, and_more, listed
 from kafkaviz.analyse.checks.offset_index_spacing import Spacing
 from kafkaviz.analyse.checks.reading import Chunk, Reading
 from kafkaviz.analyse.finding import Evidence, Finding
@@ -110,11 +110,13 @@ class Watch:
         if not index.unwritten:
             return
         at, length = len(self._entries) * ENTRY_BYTES, index.unwritten * ENTRY_BYTES
-        expected = self._facts.clean is False and self._segment.state == "active"
+        is_active = self._segment.state == "active"
+        expected = is_active and self._facts.active_is_untrimmed
         words = f"{group(len(self._entries))} entries, then {group(index.unwritten)} slots of zeros"
         trimmed = "" if expected else f"a file of {group(at)} bytes: a roll or a clean stop trims it"
         code = "index-unwritten-slots" if expected else "index-zero-tail"
-        yield self._facts.found(code, name, words, Evidence(words, trimmed, "00" * ENTRY_BYTES), at, length)
+        message = words if is_active else f"{words}; {UNFLUSHED_TRIM}"
+        yield self._facts.found(code, name, message, Evidence(words, trimmed, "00" * ENTRY_BYTES), at, length)
 
     def _verdicts(self, reading: Reading) -> np.ndarray:
         """What each entry is."""

@@ -209,7 +209,7 @@ class Watch:
         told.end_bytes = reading.end_bytes
         told.newest_offset = _newest_offset(self._segment, told.newest)
         if self._segment.timeindex is not None and times.slots:
-            believed = times.unwritten and not (self._facts.clean is False and self._segment.state == "active")
+            believed = times.unwritten and not (self._facts.active_is_untrimmed and self._segment.state == "active")
             told.last_time_ms = 0 if believed else int(times.entries["timestamp_ms"][-1]) if told.time_entries else None
         return told
 

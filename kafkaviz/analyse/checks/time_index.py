@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kafkaviz.analyse.checks.facts import Facts, and_more, listed
+from kafkaviz.analyse.checks.facts import UNFLUSHED_TRIM, Facts, and_more, listed
 from kafkaviz.analyse.checks.reading import Chunk, Reading
 from kafkaviz.analyse.finding import Evidence, Finding
 from kafkaviz.errors import KafkavizError
@@ -96,11 +96,12 @@ class Watch:
             evidence = Evidence(found, f"a length that is a multiple of {ENTRY_BYTES}")
             message = f"the file is {group(at + index.trailing_bytes)} bytes long, no multiple of {ENTRY_BYTES}"
             yield self._facts.found("timeindex-size-not-multiple", name, message, evidence, at, index.trailing_bytes)
-        if index.unwritten and not (self._facts.clean is False and self._segment.state == "active"):
+        if index.unwritten and not (self._facts.active_is_untrimmed and self._segment.state == "active"):
             at, length = len(self._entries) * ENTRY_BYTES, index.unwritten * ENTRY_BYTES
             words = f"{group(len(self._entries))} entries, then {group(index.unwritten)} slots of zeros"
             last = f"a last entry of {moment(self._newest_ms)}" if self._newest_ms >= 0 else f"a file of {group(at)} bytes"
-            yield self._facts.found("timeindex-zero-tail", name, words, Evidence(words, last, "00" * ENTRY_BYTES), at, length)
+            message = words if self._segment.state == "active" else f"{words}; {UNFLUSHED_TRIM}"
+            yield self._facts.found("timeindex-zero-tail", name, message, Evidence(words, last, "00" * ENTRY_BYTES), at, length)
 
     def _verdicts(self, reading: Reading) -> np.ndarray:
         """What each entry is."""
@@ -189,7 +190,8 @@ class Watch:
         """Whether the last entry reaches the newest record, as it must once the segment was closed."""
         if self._newest is None:
             return
-        name, closed = self._segment.timeindex.name, self._segment.state != "active" or self._facts.clean
+        name = self._segment.timeindex.name
+        closed = self._segment.state != "active" or (self._facts.clean and not self._facts.active_is_untrimmed)
         position, offset = self._newest
         if not len(self._entries):
             message = f"the .log holds records up to {moment(self._newest_ms)}, and no entry says so"

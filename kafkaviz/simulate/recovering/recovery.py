@@ -1,6 +1,6 @@
 """Recovering a segment: what Kafka makes of a .log alone, its indexes built anew and its tail cut off.
 
-As LogSegment.recover of Kafka 1.1 to 4.3.1. Batches of 3000 bytes each with the last offsets 9, 19, 29 ..., and an interval of
+As LogSegment.recover of Kafka 1.1 to 4.4.0. Batches of 3000 bytes each with the last offsets 9, 19, 29 ..., and an interval of
 4096 bytes: the third batch starts 6000 bytes behind the last indexed place, 0, and gets the entry (29, 6000); the fifth starts
 6000 behind that one, and gets (49, 12000). At the first batch whose checksum is wrong the .log ends.
 """
@@ -54,6 +54,7 @@ class Recovered:
     leader_epochs: (epoch, start offset), those given included.
     open_transactions: of each producer with one, the first offset.
     raised: the exception that ended it, or None. Then nothing was cut or trimmed, and valid_bytes is where it came to.
+    close_trims: as of config.Profile.
     """
 
     base_offset: int
@@ -71,6 +72,7 @@ class Recovered:
     leader_epochs: tuple[tuple[int, int], ...] = ()
     open_transactions: MappingProxyType = field(default_factory=lambda: MappingProxyType({}))
     raised: Raised | None = None
+    close_trims: bool = True
 
     @property
     def truncated_bytes(self) -> int:
@@ -90,14 +92,17 @@ class Recovered:
         return txn_index.build(self.aborted)
 
     def closed_index(self) -> bytes:
-        """The .index once the segment was closed: a close trims it (up to 4.3)."""
-        return offset_index.build(self.offset_entries)
+        """The .index once the segment was closed, which up to 4.3 trims it."""
+        return self.index() if self.raised and not self.close_trims else offset_index.build(self.offset_entries)
 
     def closed_timeindex(self) -> bytes:
         """The .timeindex once the segment was closed: with the entry of the segment's end, which recovery wrote if it came so far.
 
-        An end before the last entry, of offsets that run backwards, is refused again, and a close passes over that.
+        After an exception a close writes it, up to 4.3. An end before the last entry, of offsets that run backwards, is refused again, and
+        a close passes over that.
         """
+        if self.raised and not self.close_trims:
+            return self.timeindex()
         entries, relative_offset = self.time_entries, self.max_timestamp_offset - self.base_offset
         last_ms, last_offset = entries[-1].item() if len(entries) else (UNKNOWN, 0)
         if self.raised and self.max_timestamp_ms > last_ms and relative_offset >= last_offset:
@@ -158,7 +163,7 @@ class _Run:
             self._base_offset, self._config, self._size_bytes, self._valid_bytes, self._stopped, np.concatenate(self._offset_parts),
             np.concatenate(self._time_parts), self._transactions.aborted(), int(state["max_timestamp_ms"]),
             int(state["max_timestamp_offset"]), self._next_offset, self._producers_end, tuple(self._epochs.entries),
-            self._transactions.open(), self._raised,
+            self._transactions.open(), self._raised, self._profile.close_trims,
         )
 
     def _take(self, batches: np.ndarray) -> None:

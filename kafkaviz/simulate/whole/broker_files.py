@@ -1,8 +1,9 @@
 """The files that lie in a broker directory beside its topic-partitions, for a simulated broker of one log.
 
-As LogManager, MetaProperties, BootstrapDirectory and Snapshots of Kafka 0.10 to 4.3.1 write them; what a release does not have yet
-is left out. A broker of 4.3.1 that was stopped after offset 40000 leaves: bootstrap.checkpoint, .kafka_cleanshutdown with
-{"version":0,"brokerEpoch":1}, meta.properties of version 1, and recovery-point-offset-checkpoint with "heartbeat 0 40000".
+As LogManager, MetaProperties, BootstrapDirectory and Snapshots of Kafka 0.10 to 4.4.0 write them; what a release does not have yet
+is left out, and so is the metadata log. A broker of 4.3.1 that was stopped after offset 40000 leaves: bootstrap.checkpoint,
+.kafka_cleanshutdown with {"version":0,"brokerEpoch":1}, meta.properties of version 1, and recovery-point-offset-checkpoint with
+"heartbeat 0 40000".
 """
 
 import base64
@@ -59,7 +60,7 @@ def own_files(state: BrokerState) -> Iterator[StoredFile]:
     """The files of the broker directory itself."""
     release, ids = state.release, Ids(state.seed)
     yield in_memory(names.META_PROPERTIES, _meta_properties(state, ids), state.started_ms)
-    if versions.BOOTSTRAP_CHECKPOINT.of(release):
+    if versions.BOOTSTRAP_CHECKPOINT.of(release) and not versions.BOOTSTRAP_SNAPSHOT.of(release):
         yield in_memory(names.BOOTSTRAP, bootstrap(release, state.started_ms), state.started_ms)
     for name, offset in _checkpoints(state):
         entries = {} if offset is None else {(state.topic, state.partition): offset}
@@ -92,8 +93,7 @@ def server_properties(settings: Mapping[str, Value], release: Release) -> bytes:
 
 def bootstrap(release: Release, now_ms: int) -> bytes:
     """bootstrap.checkpoint as `kafka-storage format` leaves it: the metadata.version, between the head and the foot of a snapshot."""
-    level = versions.METADATA_VERSION_FIRST_LEVELS[release[:2]]
-    feature = metadata.build_feature_level(metadata.FeatureLevel("metadata.version", level))
+    feature = metadata.build_feature_level(metadata.FeatureLevel("metadata.version", versions.formatting_level(release)))
     parts = (
         (_control(ControlType.SNAPSHOT_HEADER, bytes(11)), CONTROL),
         (Record(0, 0, None, feature), 0),

@@ -1,6 +1,6 @@
 """An index file while Kafka writes it: its entries, its length, and what lies behind the entries.
 
-As AbstractIndex and LazyIndex of Kafka 2.4 to 4.3.1. A new file is made as long as it may grow, 10485760 bytes of which none is
+As AbstractIndex and LazyIndex of Kafka 2.4 to 4.4.0. A new file is made as long as it may grow, 10485760 bytes of which none is
 written; a roll or a close cuts it to its entries. Truncation forgets entries and leaves their bytes, until others take their place.
 """
 

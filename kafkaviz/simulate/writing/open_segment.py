@@ -1,6 +1,6 @@
 """A segment while Kafka writes it: the state that lives in memory alone, and its two indexes.
 
-As LogSegment of Kafka 2.4 to 4.3.1. The counter of bytes since the last index entry is nowhere on disk: it starts at 0 whenever a
+As LogSegment of Kafka 2.4 to 4.4.0. The counter of bytes since the last index entry is nowhere on disk: it starts at 0 whenever a
 segment is opened or truncated. A new segment has its .index from the start; the .timeindex is made when it is first looked into.
 """
 

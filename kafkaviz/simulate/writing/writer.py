@@ -1,6 +1,6 @@
 """A partition's log while Kafka writes it: appends, rolls, truncation, the start of the log moved, clean and unclean restarts.
 
-As UnifiedLog, LocalLog and LogLoader of Kafka 1.1 to 4.3.1. Settings, the clock and the seed of the jitter are handed in, and nothing
+As UnifiedLog, LocalLog and LogLoader of Kafka 1.1 to 4.4.0. Settings, the clock and the seed of the jitter are handed in, and nothing
 is opened: the bytes of the .log files go where log_bytes.LogBytes puts them, the indexes are values.
 
     log = Log(LogConfig(segment_bytes=10_000), now_ms=0, logs=InMemory())
@@ -269,9 +269,10 @@ class Log:
     def close(self, now_ms: int, *, flushed: bool = True) -> None:
         """A clean stop: the final time entry, and every file cut to what is in it.
 
-        flushed: as a broker does before it closes its logs, which makes the .timeindex of a segment without a batch (KAFKA-13603).
+        flushed: as a broker does before it closes its logs, which makes the .timeindex of a segment without a batch (KAFKA-13603). Since
+        4.4.0 a stop makes it in any case (UnifiedLog.prepareActiveSegmentForClose).
         """
-        if flushed or self.active.timeindex.exists:
+        if flushed or not self.profile.close_trims or self.active.timeindex.exists:
             self.active.end()
         else:
             self.active.index.trim()
