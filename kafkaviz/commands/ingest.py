@@ -55,12 +55,29 @@ def run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         ingest.cancel()
         _leave(ingest)
+    _say_newer(info)
     result = _result(args.catalog, info, ingest, args.findings)
     if args.json:
         output.say_json(result)
     else:
         output.say(_words(result))
     return 0
+
+
+def _say_newer(info: "CatalogInfo") -> None:
+    """On stderr, which of the directories are newer than any release that is known."""
+    from contextlib import suppress
+
+    from kafkaviz.analyse.infer.version import assumed_version
+    from kafkaviz.errors import KafkavizError
+    from kafkaviz.log.broker import open_broker
+
+    for one in info.sources:
+        if one.checked:
+            output.say_newer(one.checked.because, one.broker)
+        else:
+            with suppress(KafkavizError):  # it may be gone by now
+                output.say_newer(assumed_version(open_broker(one.path)).because, one.broker)
 
 
 def _leave(ingest: "Ingest") -> NoReturn:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz.commands.printing import output
+from kafkaviz.commands.printing.options import release
 
 if TYPE_CHECKING:
     from kafkaviz.search.served import ServedSegment
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     """Looks up and prints the way; 0 whether Kafka has an answer or not."""
     from kafkaviz.analyse import paths
 
-    args.kafka_version = args.kafka_version or paths.version(args.path)
+    args.kafka_version = release(args.kafka_version, args.path, paths.WHAT_TO_GIVE)
     hint = _unit_hint(args.timestamp)
     if hint:
         print(f"kafkaviz: {hint}", file=sys.stderr)

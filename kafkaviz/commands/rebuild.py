@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz.commands.printing import output
-from kafkaviz.commands.printing.options import folder, setting
+from kafkaviz.commands.printing.options import folder, release, setting
 
 if TYPE_CHECKING:
     from kafkaviz.analyse.rebuilt import Source
@@ -56,11 +56,11 @@ def run(args: argparse.Namespace) -> int:
     from kafkaviz.analyse.rebuilt import open_source
     from kafkaviz.log import file
 
-    version = args.kafka_version or paths.version(args.path, paths.LOGS)
-    release = versions.parse(version)
-    source = open_source(args.path, release, dict(args.typed))
+    version = release(args.kafka_version, args.path, paths.LOGS)
+    parsed = versions.parse(version)
+    source = open_source(args.path, parsed, dict(args.typed))
     out = file.absolute(args.out)
-    built, files = _written(source, release, out)
+    built, files = _written(source, parsed, out)
     if args.json:
         output.say_json(_as_object(source, built, files))
     else:

@@ -67,6 +67,7 @@ def run(args: argparse.Namespace) -> int:
     text = report.page(subject, int(time.time() * 1000)).encode()
     _write(out, text)
     progress.clear()
+    output.say_newer(subject.health.version.because)
     if args.json:
         output.say_json(_as_object(subject, out, text))
     else:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkaviz.commands.printing import output
-from kafkaviz.commands.printing.options import folder, setting
+from kafkaviz.commands.printing.options import folder, release, setting
 
 if TYPE_CHECKING:
     from kafkaviz.analyse.replayed import Replayed
@@ -70,6 +70,7 @@ def run(args: argparse.Namespace) -> int:
     if args.list:
         _say_presets(args.json)
         return 0
+    from kafkaviz.analyse import paths
     from kafkaviz.commands.simulating import words
     from kafkaviz.errors import KafkavizError
     from kafkaviz.log import file
@@ -78,6 +79,8 @@ def run(args: argparse.Namespace) -> int:
     if args.out is None:
         raise KafkavizError("name the folder to write into with --out")
     out = file.absolute(args.out)
+    if args.replay:
+        args.kafka_version = release(args.kafka_version, args.replay, paths.WHOLE_LOG)
     source = _source(args) if args.replay else None
     plan = _replay(args, source) if source else _workload(args)
     inputs = source.inputs if source else ()
@@ -124,9 +127,8 @@ def _replay(args: argparse.Namespace, source: "Replayed") -> "Plan":
 
 def _release(args: argparse.Namespace) -> "Release":
     from kafkaviz import versions
-    from kafkaviz.analyse import paths
 
-    return versions.parse(args.kafka_version or paths.version(args.replay, paths.WHOLE_LOG))
+    return versions.parse(args.kafka_version)
 
 
 @contextmanager

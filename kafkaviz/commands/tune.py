@@ -94,6 +94,7 @@ def run(args: argparse.Namespace) -> int:
     budgets = _budgets(args)
     source = open_source(args.source, args.kafka_version, dict(args.typed), watch=_show)
     _clear()
+    output.say_newer(source.because)
     costs = cost_model.costs(source.by_base_offset, args.storage, measured=calibration.kept())
     answers, whole = tuning.answers(source.cases, source.whole, budgets, costs)
     replayed = _what_if(source, dict(args.changed)) if args.changed else None

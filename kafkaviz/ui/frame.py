@@ -15,6 +15,7 @@ from urllib.parse import quote, urlencode
 
 import streamlit as st
 
+from kafkaviz import versions
 from kafkaviz.log.partition import Partition
 from kafkaviz.ui import access, charts, garbage, go_to, parts, pick, seen, spoken, state, wrote
 from kafkaviz.ui import cache as doors
@@ -173,11 +174,21 @@ def _foot(place: Place) -> None:
         told = say("frame.wrote_read_only", wrote=by) if by else say("frame.read_only")
         st.html(
             f'<div class="kv-foot"><div title="{escape(place.directory)}">{parts.icon("folder_open", True)}{shown}</div>'
-            f'<div title="{escape(told)}">{parts.icon("verified", True)}<span>{escape(told)}</span></div></div>'
+            f'<div title="{escape(told)}">{parts.icon("verified", True)}<span>{escape(told)}</span></div>{_newer(place)}</div>'
         )
         with st.container(horizontal=True, gap="xxsmall", key="kv_foot_row"):
             theme_button([page.path for page in PAGES.values()])
             st.button(f"`?` {say('frame.keys')}", type="tertiary", key="kv_keys", on_click=_open, args=("keys",))
+
+
+def _newer(place: Place) -> str:
+    """That the directory is newer than any release that is known, and how it is read; "" where it is not."""
+    looks = place.listed and doors.looks(place.listed)
+    if not looks or not looks.is_newer:
+        return ""
+    why = f'title="{escape(wrote.because(looks.because))}"'
+    told = escape(say("frame.newer", release=versions.NEWEST))
+    return f'<div class="kv-foot-newer" {why}>{parts.icon("warning", True)}<span>{told}</span></div>'
 
 
 def _bar(page: Page, place: Place, crumbs: Drawing | None, tools: Drawing | None) -> None:

@@ -191,7 +191,7 @@ def _levels(broker: Broker) -> list[tuple[str, int]]:
 
 
 def _formatted_with(broker: Broker) -> tuple[str, int] | None:
-    """(file, level): in bootstrap.checkpoint, or since 4.4 in the first snapshot; it is written when a directory is formatted, never again."""
+    """(file, level): of bootstrap.checkpoint, or since 4.4 of the first snapshot, which formatting writes and nothing after it."""
     first = f"{metadata_log.DIRECTORY}/{FIRST_SNAPSHOT}"
     found = ((name, _features(broker.path / name).get(METADATA_VERSION)) for name in (BOOTSTRAP, first))
     return next(((name, level) for name, level in found if level is not None), None)

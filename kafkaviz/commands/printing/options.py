@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from kafkaviz.commands.printing import output
+
 
 def setting(text: str) -> tuple[str, str]:
     """NAME=VALUE in two."""
@@ -17,3 +19,17 @@ def folder(text: str) -> Path:
     if not text:
         raise argparse.ArgumentTypeError("the name of the folder is empty")
     return Path(text)
+
+
+def release(given: str | None, path: Path, told: str) -> str:
+    """The release that was given, else the one that the directory around a path looks like; a later one than any known is said on stderr.
+
+    told: as of paths.assumed.
+    """
+    from kafkaviz.analyse import paths
+
+    if given:
+        return given
+    assumed = paths.assumed(path, told)
+    output.say_newer(assumed.because)
+    return assumed.text

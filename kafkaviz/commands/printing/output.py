@@ -30,6 +30,14 @@ def say_json(value: dict) -> None:
     print(json.dumps(_legible(value)))
 
 
+def say_newer(because: str, of: str = "") -> None:
+    """On stderr, where a directory is newer than any release that is known, that it is read as the newest; of: whose directory."""
+    from kafkaviz.analyse.infer.version import newer
+
+    if told := newer(because):
+        print(plain(f"kafkaviz: {of}{': ' if of else ''}{told}"), file=sys.stderr)
+
+
 def _legible(value):
     """The same, each text of it legible and its digits plain."""
     if isinstance(value, str):
