@@ -78,6 +78,13 @@ def killed_whole(shared) -> Foretold:
     return Foretold(open_broker(shared / "data" / "kafka-4.3.1-killed.tar.gz"), killed_settings)
 
 
+@pytest.fixture(scope="module")
+def killed_4_4(shared) -> Foretold:
+    """That of 4.4.0; the topics' settings are those of its own metadata log, the broker's was given as it was started."""
+    broker = open_broker(shared / "data" / "kafka-4.4.0-killed.tar.gz")
+    return Foretold(broker, configs(open_settings(broker, (4, 4, 0), {"log.index.size.max.bytes": "65536"})))
+
+
 def expected(shared: Path, name: str) -> Path:
     """What was recorded beside a directory of the shared folder."""
     return next(opened(shared / "data" / f"{name}.expected.tar.gz").glob("**/topics.json")).parent
@@ -106,6 +113,44 @@ def test_the_indexes_of_a_killed_directory_to_the_byte(shared, killed_whole):
                 assert (len(data), hashlib.sha256(data).hexdigest()) == after[name], name
                 compared += 1
     assert compared == 50
+
+
+@pytest.mark.slow
+def test_a_killed_directory_of_4_4_becomes_what_its_start_made_of_it(shared, killed_4_4):
+    """Sizes, and the indexes to the byte; the four trims that were lost in closed segments are lost after it too."""
+    recorded = expected(shared, "kafka-4.4.0-killed-restarted")
+    after = listed(recorded / "sha256.txt")
+    assert (killed_4_4.restart.clean, killed_4_4.restart.starts) == (False, True)
+    sizes = {name: size for name, size in killed_4_4.sizes().items() if not name.startswith(METADATA)}
+    assert sizes.keys() == after.keys()
+    unsized = ("leader-epoch-checkpoint", ".snapshot")
+    assert {name: size for name, size in sizes.items() if not name.endswith(unsized)} == {
+        name: size for name, (size, _) in after.items() if not name.endswith(unsized)
+    }
+    built = {
+        f"{directory}/{base:020d}.{kind}": data
+        for (directory, base), found in killed_4_4.recovered.items() if directory != METADATA
+        for kind, data in (("index", found.index()), ("timeindex", found.timeindex()), ("txnindex", found.txnindex()))
+    }  # fmt: skip
+    same = {name: (len(data), hashlib.sha256(data).hexdigest()) == after[name] for name, data in built.items() if name in after}
+    assert len(same) > 40 and all(same.values())
+    untouched = {size for name, (size, _) in after.items() if name not in built}
+    assert {65_536, 65_532, 10_485_760, 10_485_756} <= untouched
+    recovered, log = {(directory, str(base)) for directory, base in killed_4_4.recovered if directory != METADATA}, recorded / "recovery.log"
+    assert lines_with(log, r"Recovering unflushed segment (\d+)\.") == recovered
+    cut = {(one.partition, str(one.segment)) for one in killed_4_4.restart.steps if one.action == "truncate"}
+    ends = {(*key, str(killed_4_4.recovered[key[0], int(key[1])].next_offset)) for key in cut}
+    assert lines_with(log, r"Corruption found in segment (\d+), truncating to offset (\d+)") == ends and len(ends) == 3
+
+
+def test_the_metadata_log_of_a_clean_stop_of_4_4_is_trimmed_by_the_next_start(restarted_4_4):
+    """It alone is recovered; what a stop of 4.4.0 left as long as it might grow is as long as its entries then."""
+    found = Foretold(open_broker(restarted_4_4))
+    assert found.restart.starts and {directory for directory, _ in found.recovered} == {METADATA}
+    sizes = found.sizes()
+    (index,) = (one.index() for one in found.recovered.values())
+    assert sizes[f"{METADATA}/{0:020d}.index"] == len(index) < 1000 and sizes[f"{METADATA}/{0:020d}.timeindex"] < 1000
+    assert sizes[f"tickets-any-0/{0:020d}.index"] == 65_536 and sizes[f"tickets-any-0/{590:020d}.timeindex"] == 65_532
 
 
 def test_the_lines_that_the_broker_wrote_while_it_recovered(shared, killed_whole):

@@ -148,7 +148,7 @@ def test_what_a_real_broker_deleted_below_the_log_start(clean):
     assert [one.state for one in told.segments] == ["log-start", "unlimited"]
 
 
-@pytest.mark.parametrize("name", ["kafka-4.3.1-clean", "kafka-4.3.1-damaged", "kafka-4.3.1-killed-restarted"])
+@pytest.mark.parametrize("name", ["kafka-4.3.1-clean", "kafka-4.3.1-damaged", "kafka-4.3.1-killed-restarted", "kafka-4.4.0-clean"])
 def test_a_broker_that_looked_every_two_seconds_left_nothing_to_delete(shared, name):
     """log.retention.check.interval.ms was 2000 and log.retention.ms -1 on the command line: no segment is due by any other rule."""
     checked = health.check(shared / "data" / f"{name}.tar.gz")

@@ -73,6 +73,27 @@ def test_a_killed_directory_gets_the_indexes_of_the_start_that_followed(shared, 
     assert cut == [("append-time-0", 0, 45), ("clicks-zstd-0", 0, 464), ("weblogs-0", 12138, 512)]
 
 
+@pytest.mark.slow
+def test_a_killed_directory_of_4_4_gets_the_indexes_of_the_start_that_followed(shared, tmp_path, capsys):
+    """The trims that were lost are found again here: that start left four indexes of closed segments as long as they might grow."""
+    killed, after = (opened(shared / "data" / f"kafka-4.4.0-{name}.tar.gz") for name in ("killed", "killed-restarted"))
+    lost = {
+        ("tickets-any-0", f"{0:020d}.index"), ("tickets-any-0", f"{590:020d}.timeindex"), ("parcels-0", f"{1026:020d}.index"),
+        ("parcels-0", f"{1026:020d}.timeindex"),
+    }  # fmt: skip
+    different, compared, cut = set(), 0, []
+    for path in partitions(killed):
+        told = rebuilt(capsys, path, tmp_path / path.name, "--set", "log.index.size.max.bytes=65536")
+        cut += [(path.name, event["bytes"]) for event in told["events"]]
+        if path.name != METADATA:
+            own = digests(after / path.name)
+            found = {name: digest for name, digest in digests(tmp_path / path.name).items() if name in own}
+            different |= {(path.name, name) for name in own if found.get(name) != own[name]}
+            compared += len(own)
+    assert compared > 80 and different == lost
+    assert [name for name, _ in cut] == ["arrived-at-0", "proxy-logs-0", "tickets-zstd-0"]
+
+
 def test_what_no_start_gets_through_is_kafkas_exception(shared, tmp_path, capsys):
     """With the setting of its own metadata log, in the words of the broker that did not start; nothing is written."""
     broker = opened(shared / "data" / "kafka-4.3.1-unstartable.tar.gz")

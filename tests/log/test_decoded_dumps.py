@@ -15,7 +15,10 @@ from kafkaviz.log.file import info
 from kafkaviz.log.segment import Segment
 from tests.conftest import DATA
 
-BROKERS = ["kafka-4.3.1-clean", "kafka-4.3.1-killed", "kafka-4.3.1-killed-restarted", "kafka-4.3.1-damaged", "kafka-4.3.1-unstartable"]
+BROKERS = [
+    "kafka-4.3.1-clean", "kafka-4.3.1-killed", "kafka-4.3.1-killed-restarted", "kafka-4.3.1-damaged", "kafka-4.3.1-unstartable",
+    "kafka-4.4.0-clean", "kafka-4.4.0-killed", "kafka-4.4.0-killed-restarted",
+]  # fmt: skip
 LINE = re.compile(r"\| offset: (\d+) .*? headerKeys: \[\](?: (.*))?")
 KEPT = [json.loads(line) for line in gzip.decompress((DATA / "decoded_bodies.jsonl.gz").read_bytes()).splitlines()]
 

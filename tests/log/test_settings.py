@@ -13,10 +13,10 @@ from kafkaviz.log.settings import Origin, Settings, Sourced
 
 RECORDED = [
     "kafka-3.9.0-leader", "kafka-3.9.0-follower", "kafka-4.3.1-clean", "kafka-4.3.1-killed", "kafka-4.3.1-killed-restarted",
-    "kafka-4.3.1-damaged", "kafka-4.3.1-unstartable",
+    "kafka-4.3.1-damaged", "kafka-4.3.1-unstartable", "kafka-4.4.0-clean", "kafka-4.4.0-killed", "kafka-4.4.0-killed-restarted",
 ]  # fmt: skip
 SET_LATER = {("kafka-4.3.1-unstartable", "meter-readings"): {"segment.index.bytes": "1024"}}
-NEWEST = (4, 3)
+NEWEST = (4, 4)
 
 
 def value(found: Sourced) -> tuple:
@@ -55,7 +55,7 @@ def test_the_sample_broker(clean):
     assert value(interval) == (150, Origin.TOPIC)
     assert interval.source.startswith("index.interval.bytes, ConfigRecord at offset ") and metadata_log.DIRECTORY in interval.source
     assert value(found["segment.ms"]) == (604_800_000, Origin.DEFAULT)
-    assert found["segment.ms"].source == "default of Kafka 4.3"
+    assert found["segment.ms"].source == "default of Kafka 4.4"
 
 
 def test_a_file_beside_or_given_comes_before_the_defaults(clean, tmp_path):

@@ -329,8 +329,11 @@ def test_dump_finds_no_fault_that_check_does_not_find(request, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["2.8.2-legacy", "3.9.0-follower", "3.9.0-leader", "4.3.1-killed", "4.3.1-killed-restarted", "4.3.1-unstartable"]
-)
+    "name", [
+        "2.8.2-legacy", "3.9.0-follower", "3.9.0-leader", "4.3.1-killed", "4.3.1-killed-restarted", "4.3.1-unstartable", "4.4.0-clean",
+        "4.4.0-killed", "4.4.0-killed-restarted",
+    ],
+)  # fmt: skip
 def test_dump_finds_no_fault_in_what_older_brokers_wrote(shared, name):
     """Entries for appends of several batches, first-offset keys and deep offsets are no errors in either."""
     assert told_by_dump_alone(opened(shared / "data" / f"kafka-{name}.tar.gz")) == {}

@@ -17,7 +17,8 @@ GOLDEN = Path(__file__).parents[2] / "golden"
 GOLDENS = sorted(path.relative_to(GOLDEN).as_posix().removesuffix(".out") for path in GOLDEN.rglob("*.out"))
 BROKERS = (
     "kafka-2.8.2-legacy", "kafka-3.9.0-follower", "kafka-3.9.0-leader", "kafka-4.3.1-clean", "kafka-4.3.1-damaged",
-    "kafka-4.3.1-killed", "kafka-4.3.1-killed-restarted", "kafka-4.3.1-unstartable",
+    "kafka-4.3.1-killed", "kafka-4.3.1-killed-restarted", "kafka-4.3.1-unstartable", "kafka-4.4.0-clean", "kafka-4.4.0-killed",
+    "kafka-4.4.0-killed-restarted",
 )  # fmt: skip
 WRITTEN_BY_THE_TOOL = {  # answers that Kafka's tool gave after an earlier run of its own had cut or made an .index
     "kafka-4.3.1-damaged/metrics-0/00000000000000000000.index.sanity",
