@@ -28,7 +28,8 @@ from kafkaviz.search.served import ON_DISK, RECOVERED
 VERSIONS = {
     "kafka-2.8.2-legacy": "2.8.2", "kafka-3.9.0-follower": "3.9.0", "kafka-3.9.0-leader": "3.9.0", "kafka-4.3.1-clean": "4.3.1",
     "kafka-4.3.1-damaged": "4.3.1", "kafka-4.3.1-killed": "4.3.1", "kafka-4.3.1-killed-restarted": "4.3.1",
-    "kafka-4.3.1-unstartable": "4.3.1", "kafka-4.4.0-clean": "4.4.0", "kafka-4.4.0-killed": "4.4.0", "kafka-4.4.0-killed-restarted": "4.4.0",
+    "kafka-4.3.1-unstartable": "4.3.1", "kafka-4.4.0-clean": "4.4.0", "kafka-4.4.0-killed": "4.4.0",
+    "kafka-4.4.0-killed-restarted": "4.4.0",
 }  # fmt: skip
 SPECIAL = by_time.NAMES | {"max_timestamp": by_time.MAX_TIMESTAMP, "max-timestamp": by_time.MAX_TIMESTAMP, "earliest_local": -4}
 # The broker was killed before the log start that deleteRecords had set was written: the next start began at 0, as it answered then.

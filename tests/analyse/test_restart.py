@@ -136,7 +136,8 @@ def test_a_killed_directory_of_4_4_becomes_what_its_start_made_of_it(shared, kil
     assert len(same) > 40 and all(same.values())
     untouched = {size for name, (size, _) in after.items() if name not in built}
     assert {65_536, 65_532, 10_485_760, 10_485_756} <= untouched
-    recovered, log = {(directory, str(base)) for directory, base in killed_4_4.recovered if directory != METADATA}, recorded / "recovery.log"
+    recovered = {(directory, str(base)) for directory, base in killed_4_4.recovered if directory != METADATA}
+    log = recorded / "recovery.log"
     assert lines_with(log, r"Recovering unflushed segment (\d+)\.") == recovered
     cut = {(one.partition, str(one.segment)) for one in killed_4_4.restart.steps if one.action == "truncate"}
     ends = {(*key, str(killed_4_4.recovered[key[0], int(key[1])].next_offset)) for key in cut}
