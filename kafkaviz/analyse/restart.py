@@ -16,7 +16,7 @@ from kafkaviz.log.partition import Offsets, Partition
 from kafkaviz.log.settings import Settings, open_settings
 from kafkaviz.simulate.config import IndexConfig, profile
 from kafkaviz.simulate.starting.loading import OnRecovered
-from kafkaviz.simulate.starting.own_files import QUORUM_FILE, OwnFiles, own_steps
+from kafkaviz.simulate.starting.own_files import BOOTSTRAP_BYTES, QUORUM_FILE, OwnFiles, own_steps
 from kafkaviz.simulate.starting.restart import Restart, Step, joined, restart, steps_of
 from kafkaviz.simulate.stored import StoredFile, StoredLog
 
@@ -26,7 +26,6 @@ __all__ = [
 ]  # fmt: skip
 
 NEWEST: Release = versions.NEWEST_RELEASE
-OWN_BYTES = 16 << 20  # of a broker directory's own file; more is not read
 
 ConfigOf = Callable[[Partition], IndexConfig]
 
@@ -84,8 +83,9 @@ def before(broker: Broker, release: Release = NEWEST) -> tuple[Step, ...]:
 
 def own_files(broker: Broker) -> OwnFiles:
     """The files that a start reads first. CannotOpen."""
-    found = (broker.path / name for name in (names.META_PROPERTIES, names.BOOTSTRAP, QUORUM_FILE))
-    properties, bootstrap, quorum = (file.read(path, 0, OWN_BYTES) if os.path.lexists(path) else None for path in found)
+    limits = {names.META_PROPERTIES: file.PROPERTIES_BYTES, names.BOOTSTRAP: BOOTSTRAP_BYTES, QUORUM_FILE: file.TEXT_BYTES}
+    found = ((broker.path / name, most_bytes) for name, most_bytes in limits.items())
+    properties, bootstrap, quorum = (file.read_whole(path, limit) if os.path.lexists(path) else None for path, limit in found)
     return OwnFiles(properties, bootstrap, any(one.directory == DIRECTORY for one in broker.partitions), quorum)
 
 

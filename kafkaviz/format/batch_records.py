@@ -5,6 +5,7 @@ at base offset 40 is (offset 41, ...), the last message of a wrapper at offset 1
 """
 
 import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,8 @@ from kafkaviz.format.batch import (
     MAGIC_END,
 )
 from kafkaviz.format.record import Header
+
+Choose = Callable[[bytes | memoryview, np.ndarray], np.ndarray]
 
 _LENGTH, _LENGTH_AT = HEADER.fields["batch_length_bytes"][:2]
 _MAGIC_AT = HEADER.fields["magic"][1]
@@ -58,19 +61,58 @@ def of_batch(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> 
     Raises CorruptBytes where Kafka's iterator raises, and where a message's key or value cannot be had; the position is a byte of
     data. A checksum is not looked at: ensure_valid does that. limit_bytes: of the decompressed records.
     """
-    records, fault = until_fault(data, limit_bytes)
-    if fault:
-        raise fault
-    return records
+    return list(iterate(data, limit_bytes))
+
+
+def iterate(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES, choose: Choose | None = None) -> Iterator[BatchRecord]:
+    """The same one by one, of which some thousand are made at once; raises behind those that Kafka's iterator gives.
+
+    choose(bytes, rows) tells which rows (record.ROW, of these bytes) to make records of; asked for magic 2 alone.
+    """
+    batch = whole(data)
+    return _records(batch, limit_bytes, choose) if _is_magic_2(batch) else of_messages(legacy.read(batch, limit_bytes))
 
 
 def until_fault(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> tuple[list[BatchRecord], CorruptBytes | None]:
     """The records that Kafka's iterator gives before it raises, and what it raises, or None."""
+    records: list[BatchRecord] = []
+    try:
+        records.extend(iterate(data, limit_bytes))
+    except CorruptBytes as fault:
+        return records, fault
+    return records, None
+
+
+def offsets_and_times(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """(offsets, timestamps in ms) of the records that iterate gives, as arrays of some thousand; raises behind them as it does."""
+    batch = whole(data)
+    if not _is_magic_2(batch):
+        messages = legacy.read(batch, limit_bytes)
+        yield messages.rows["offset"], messages.rows["timestamp_ms"]
+        if messages.fault:
+            raise messages.fault
+        return
+    if len(batch) < HEADER_BYTES:
+        raise _too_small(batch)
+    header = np.frombuffer(batch, HEADER, 1).astype(HEADER.newbyteorder("="))
+    append_time = bool(header["attributes"][0] & LOG_APPEND_TIME)
+    for _, rows in record.runs(*_body(batch), limit_bytes):
+        times = np.repeat(header["max_timestamp_ms"], len(rows)) if append_time else header["base_timestamp_ms"] + rows["timestamp_delta_ms"]
+        yield header["base_offset"] + rows["offset_delta"], times
+
+
+def fault_of(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> CorruptBytes | None:
+    """What iterating over the records raises, without any record; None where nothing is wrong."""
     try:
         batch = whole(data)
     except CorruptBytes as fault:
-        return [], fault
-    return (_records if _is_magic_2(batch) else _messages)(batch, limit_bytes)
+        return fault
+    if not _is_magic_2(batch):
+        return legacy.read(batch, limit_bytes).fault
+    if len(batch) < HEADER_BYTES:
+        return _too_small(batch)
+    fault = record.fault_of(*_body(batch), limit_bytes)
+    return fault and CorruptBytes(HEADER_BYTES + fault.position, fault.what)
 
 
 def whole(data: bytes | memoryview) -> memoryview:
@@ -133,22 +175,23 @@ def _too_small(batch: memoryview) -> CorruptBytes:
 # ---- magic 2
 
 
-def _records(batch: memoryview, limit_bytes: int) -> tuple[list[BatchRecord], CorruptBytes | None]:
+def _records(batch: memoryview, limit_bytes: int, choose: Choose | None = None) -> Iterator[BatchRecord]:
     """As the iterator of DefaultRecordBatch: of a compressed batch with a fault no record comes out."""
     if len(batch) < HEADER_BYTES:
-        return [], _too_small(batch)
+        raise _too_small(batch)
     header = np.frombuffer(batch, HEADER, 1)[0]
-    body, count, codec_id = batch[HEADER_BYTES:], int(header["record_count"]), int(header["attributes"]) & CODEC_MASK
     try:
-        if codec_id and count > 0:
-            found, fault = record.records(body, codec_id, count, limit_bytes), None
-        else:
-            rows, fault = record.readable_rows(body, count)
-            rows = rows[:-1] if fault and fault.what == record.LEFTOVER_TEXT else rows
-            found = record.of_rows(body, rows)
-    except CorruptBytes as raised:
-        found, fault = [], raised
-    return _resolved(found, header), fault and CorruptBytes(HEADER_BYTES + fault.position, fault.what)
+        for plain, rows in record.runs(*_body(batch), limit_bytes):
+            chosen = rows[choose(plain, rows)] if choose else rows
+            yield from _resolved(record.of_rows(plain, chosen), header)
+    except CorruptBytes as fault:
+        raise CorruptBytes(HEADER_BYTES + fault.position, fault.what) from None
+
+
+def _body(batch: memoryview) -> tuple[memoryview, int, int]:
+    """(what follows the header, the id of its codec, how many records it says it holds)."""
+    header = np.frombuffer(batch, HEADER, 1)[0]
+    return batch[HEADER_BYTES:], int(header["attributes"]) & CODEC_MASK, int(header["record_count"])
 
 
 def _resolved(found: list[record.Record], header: np.void) -> list[BatchRecord]:
@@ -186,18 +229,17 @@ def _int(number: int) -> int:
 # ---- magic 0 and 1
 
 
-def _messages(batch: memoryview, limit_bytes: int) -> tuple[list[BatchRecord], CorruptBytes | None]:
-    """As the iterator of AbstractLegacyRecordBatch, key and value included."""
-    messages = legacy.read(batch, limit_bytes)
-    data, valid = memoryview(messages.data), legacy.crcs_valid(messages).tolist()
-    return [
-        BatchRecord(
-            offset, timestamp_ms, None, _part(data, key_position, key_size), _part(data, value_position, value_size), (), crc, is_valid,
-            position, size_bytes,
-        )
-        for is_valid, (position, size_bytes, offset, crc, _, _, _, timestamp_ms, key_position, key_size, value_position, value_size)
-            in zip(valid, messages.rows.tolist(), strict=True)
-    ], messages.fault
+def of_messages(messages: legacy.Messages) -> Iterator[BatchRecord]:
+    """As the iterator of AbstractLegacyRecordBatch, key and value included; raises the fault behind the messages."""
+    data = memoryview(messages.data)
+    for first in range(0, len(messages.rows), record.RUN_ROWS):
+        some = legacy.Messages(messages.data, messages.rows[first : first + record.RUN_ROWS])
+        for is_valid, row in zip(legacy.crcs_valid(some).tolist(), some.rows.tolist(), strict=True):
+            position, size_bytes, offset, crc, _, _, _, timestamp_ms, key_position, key_size, value_position, value_size = row
+            key, value = _part(data, key_position, key_size), _part(data, value_position, value_size)
+            yield BatchRecord(offset, timestamp_ms, None, key, value, (), crc, is_valid, position, size_bytes)
+    if messages.fault:
+        raise messages.fault
 
 
 def _part(data: memoryview, position: int, size_bytes: int) -> bytes | None:

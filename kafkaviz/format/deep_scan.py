@@ -166,7 +166,7 @@ def _too_large(batch: np.void, limit_bytes: int) -> Fault:
 def _told(chunk: np.ndarray, chunk_position: int, batch: np.void, limit_bytes: int) -> Fault:
     """The fault of a batch, in the words of the reader that takes one batch at a time."""
     position = int(batch["position"])
-    _, fault = batch_records.until_fault(memoryview(_bytes(chunk, chunk_position, batch)), limit_bytes)
+    fault = batch_records.fault_of(memoryview(_bytes(chunk, chunk_position, batch)), limit_bytes)
     return Fault(position, FAULTS[batch["fault"]], position + fault.position, fault.what)
 
 

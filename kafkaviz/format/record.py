@@ -8,7 +8,7 @@ Kafka's DefaultRecord, 4.3.1. A record is its length, then fields that mostly ar
 A size of -1 (the byte 01) is a key or value that is null. In a compressed batch all this is in the decompressed bytes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +32,7 @@ ROW = np.dtype([  # one record, in the machine's own byte order; positions count
     ("headers_position", "i4"),
 ])
 LEAST_BYTES = 7  # a length, attributes, and five varints of a byte each
+RUN_ROWS = 4096  # of the rows that are there at once where a batch is gone through: some KB of zstd hold millions of records
 
 Header = tuple[str, bytes | None]
 
@@ -61,13 +62,36 @@ def records(data: bytes | memoryview, codec_id: int, record_count: int, limit_by
     Raises CorruptBytes where Kafka's iterator raises, with its words; the position is a byte of data, and in a compressed
     batch 0 with the byte of the decompressed records in the text. An unknown codec of an empty batch is never noticed.
     """
-    if record_count > 0 and (name := codec.name(codec_id)) != "none":
-        plain = codec.decompress(name, data, limit_bytes)
-        try:
-            return parse(plain, record_count, compressed=True)
-        except CorruptBytes as fault:
-            raise CorruptBytes(0, f"byte {fault.position} of the decompressed records: {fault.what}") from None
-    return parse(data, record_count)
+    return [one for plain, table in runs(data, codec_id, record_count, limit_bytes) for one in of_rows(plain, table)]
+
+
+def runs(
+    data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES
+) -> Iterator[tuple[bytes | memoryview, np.ndarray]]:
+    """(the bytes that the rows lie in, at most RUN_ROWS of them): the records of a batch without an object each; raises as records does."""
+    if record_count <= 0 or (name := codec.name(codec_id)) == "none":
+        yield from ((data, table) for table in row_runs(data, record_count))
+        return
+    plain = codec.decompress(name, data, limit_bytes)
+    try:
+        yield from ((plain, table) for table in row_runs(plain, record_count, compressed=True))
+    except CorruptBytes as fault:
+        raise _inside(fault) from None
+
+
+def fault_of(data: bytes | memoryview, codec_id: int, record_count: int, limit_bytes: int = codec.LIMIT_BYTES) -> CorruptBytes | None:
+    """What records raises, without any record."""
+    try:
+        if record_count <= 0 or (name := codec.name(codec_id)) == "none":
+            return first_fault(data, record_count)
+        fault = first_fault(codec.decompress(name, data, limit_bytes), record_count, compressed=True)
+    except CorruptBytes as raised:
+        return raised
+    return fault and _inside(fault)
+
+
+def _inside(fault: CorruptBytes) -> CorruptBytes:
+    return CorruptBytes(0, f"byte {fault.position} of the decompressed records: {fault.what}")
 
 
 def parse(data: bytes | memoryview, record_count: int, compressed: bool = False) -> list[Record]:
@@ -102,17 +126,67 @@ def rows(data: bytes | memoryview, record_count: int, compressed: bool = False) 
 
 def readable_rows(data: bytes | memoryview, record_count: int, compressed: bool = False) -> tuple[np.ndarray, CorruptBytes | None]:
     """The rows before the first fault, and that fault; of a batch that is in order all of them, and None."""
+    return _readable_run(_array(data), 0, record_count, compressed, _most(data, record_count))[:2]
+
+
+def row_runs(data: bytes | memoryview, record_count: int, compressed: bool = False) -> Iterator[np.ndarray]:
+    """The rows that Kafka's iterator gives, RUN_ROWS at a time; raises CorruptBytes behind them, as rows does.
+
+    Of records that were compressed none comes out where one of them is wrong; the last one not where bytes are left behind it.
+    """
+    buffer, most = _array(data), _most(data, record_count)
+    if compressed and most > RUN_ROWS and (fault := first_fault(data, record_count, compressed)):
+        raise fault
+    position, left = 0, record_count
+    while True:
+        table, fault, position = _readable_run(buffer, position, left, compressed, min(most, RUN_ROWS))
+        left -= len(table)
+        if fault and compressed:
+            raise fault
+        yield table[:-1] if fault and fault.what == LEFTOVER_TEXT else table
+        if fault:
+            raise fault
+        if left <= 0:
+            return
+
+
+def first_fault(data: bytes | memoryview, record_count: int, compressed: bool = False) -> CorruptBytes | None:
+    """What rows raises, without any row of it."""
     if record_count < 0:
-        return np.empty(0, ROW), CorruptBytes(0, f"Found invalid record count {record_count} in magic v2 batch")
-    if record_count == 0:
-        return np.empty(0, ROW), None
-    buffer = np.frombuffer(data, np.uint8)
-    buffer.flags.writeable = False  # one type of array, so that one compiled version serves all
-    table = np.zeros(min(record_count, len(buffer) // LEAST_BYTES + 1), ROW)
-    fault, position, found, there = _fill(buffer, record_count, compressed, table)
+        return _negative(record_count)
+    fault, position, found, there = _fault(_array(data), record_count, compressed, np.zeros(1, ROW)[0])
+    return CorruptBytes(position, _text(fault, compressed, found, there)) if fault else None
+
+
+def _readable_run(
+    buffer: np.ndarray, position: int, left: int, compressed: bool, most: int
+) -> tuple[np.ndarray, CorruptBytes | None, int]:
+    """At most that many of the records that are left, from a byte on; what is wrong behind them, and the byte behind them."""
+    if left < 0:
+        return np.empty(0, ROW), _negative(left), position
+    if left == 0:
+        return np.empty(0, ROW), None, position
+    table = np.zeros(min(left, most), ROW)
+    fault, position, found, there = _fill(buffer, position, left, compressed, table)
     if fault:
-        return table[: np.count_nonzero(table["size_bytes"])], CorruptBytes(position, _text(fault, compressed, found, there))
-    return table, None
+        return table[: np.count_nonzero(table["size_bytes"])], CorruptBytes(position, _text(fault, compressed, found, there)), position
+    return table, None, position
+
+
+def _most(data: bytes | memoryview, record_count: int) -> int:
+    """A bound of the rows, whatever the batch says: the last may be one that is cut."""
+    return max(0, min(record_count, len(data) // LEAST_BYTES + 1))
+
+
+def _negative(record_count: int) -> CorruptBytes:
+    return CorruptBytes(0, f"Found invalid record count {record_count} in magic v2 batch")
+
+
+def _array(data: bytes | memoryview) -> np.ndarray:
+    """One type of array, so that one compiled version serves all."""
+    buffer = np.frombuffer(data, np.uint8)
+    buffer.flags.writeable = False
+    return buffer
 
 
 def build(records: Iterable[Record]) -> bytes:
@@ -179,11 +253,27 @@ def _text(fault: int, compressed: bool, found: int, there: int) -> str:
 
 
 @njit(cache=True, boundscheck=True)
-def _fill(data: np.ndarray, count: int, compressed: bool, table: np.ndarray) -> tuple[int, int, int, int]:
-    """Fills the table; (fault or 0, the byte it is at, the number found there, what was there instead)."""
-    position, end = 0, len(data)
-    for record in range(count):
+def _fill(data: np.ndarray, position: int, count: int, compressed: bool, table: np.ndarray) -> tuple[int, int, int, int]:
+    """Fills the table with the next of the count records that are left; the answer is that of take_record.
+
+    Where these are the last, bytes that are left behind them are a fault. A table as long as the bytes allow is never too short.
+    """
+    end = len(data)
+    for record in range(len(table)):
         fault, position, found, there = take_record(data, position, end, compressed, table[record])
+        if fault:
+            return fault, position, found, there
+    if count == len(table):
+        return (LEFTOVER if position < end else 0), position, 0, 0
+    return 0, position, 0, 0
+
+
+@njit(cache=True, boundscheck=True)
+def _fault(data: np.ndarray, count: int, compressed: bool, row: np.void) -> tuple[int, int, int, int]:
+    """Reads every record into the same row; the answer is that of take_record."""
+    position, end = 0, len(data)
+    for _ in range(count):
+        fault, position, found, there = take_record(data, position, end, compressed, row)
         if fault:
             return fault, position, found, there
     return (LEFTOVER if position < end else 0), position, 0, 0

@@ -65,7 +65,7 @@ def values(data: bytes | memoryview) -> Iterator[bytes | None]:
 def _messages(data: bytes | memoryview, limit_bytes: int) -> Iterator[RecordHead]:
     from kafkaviz.format import batch_records  # compiled: a reader of today's batches need not wait for it
 
-    for one in batch_records.of_batch(data, limit_bytes):
+    for one in batch_records.iterate(data, limit_bytes):
         yield RecordHead(one.offset, one.timestamp_ms)
 
 

@@ -172,7 +172,7 @@ def _offsets(path: Path, problems: list[Problem]) -> dict:
 def _properties(root: Path, problems: list[Problem]) -> dict[str, str]:
     path = root / META_PROPERTIES
     try:
-        return checkpoint.parse_properties(file.read_text(path)) if path.exists() else {}
+        return checkpoint.parse_properties(file.read_whole(path, file.PROPERTIES_BYTES)) if path.exists() else {}
     except KafkavizError as fault:
         problems.append(Problem.of(path, fault))
         return {}

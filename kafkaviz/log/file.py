@@ -1,5 +1,6 @@
 """One file on disk: its size and time, and its bytes, read forward in chunks and never mapped."""
 
+import io
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -14,6 +15,11 @@ from kafkaviz.errors import CannotOpen, failing_kindly
 from kafkaviz.log import confinement
 
 BLOCK_BYTES = 512  # what st_blocks counts, whatever the filesystem's own blocks are
+INDEX_BYTES = 2**31 - 1  # of an index that a broker can map (FileChannel.map)
+WRITTEN_BYTES = 1 << 27  # of its entries: more than ten times what segment.index.bytes leaves room for by default
+WHOLE_BYTES = 1 << 28  # of any file that is read whole
+TEXT_BYTES = 16 << 20  # of a checkpoint of some hundred thousand partitions
+PROPERTIES_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +64,7 @@ def listed(directory: Path) -> list[FileInfo]:
     """The files of a directory by name, with size and time; one that vanishes meanwhile is left out."""
     found = []
     with failing_kindly(directory), os.scandir(directory) as entries:
-        os.close(_opened(str(directory), os.O_RDONLY | os.O_DIRECTORY))
+        os.close(_open_at_once(str(directory), os.O_RDONLY | os.O_DIRECTORY))
         for entry in entries:
             with suppress(FileNotFoundError):
                 stat = entry.stat()
@@ -68,29 +74,69 @@ def listed(directory: Path) -> list[FileInfo]:
 
 
 def read(path: Path, position: int = 0, length: int | None = None) -> bytes:
-    """A stretch of a file, all of it by default; shorter where the file ends."""
-    with failing_kindly(path), open(path, "rb", buffering=0, opener=_opened) as file:
+    """A stretch of a file, shorter where the file ends; by default all that is left, CannotOpen where that is more than WHOLE_BYTES."""
+    with opened(path) as file:
+        left = max(0, os.fstat(file.fileno()).st_size - position)
+        if length is None:
+            _refuse_large(path, left, WHOLE_BYTES)
+        return b"".join(_pieces(file.fileno(), position, left if length is None else min(left, length)))
+
+
+def read_whole(path: Path, limit_bytes: int = WHOLE_BYTES) -> bytes:
+    """All of a small file; CannotOpen where it is larger than the limit."""
+    with opened(path) as file:
         size = os.fstat(file.fileno()).st_size
-        wanted = max(0, min(size - position, size if length is None else length))
-        return b"".join(_pieces(file.fileno(), position, wanted))
+        _refuse_large(path, size, limit_bytes)
+        return b"".join(_pieces(file.fileno(), 0, size))
 
 
-def read_text(path: Path, limit_bytes: int = 16 << 20) -> str:
-    """A small text file; bytes that are no UTF-8 are shown as U+FFFD."""
-    return read(path, 0, limit_bytes).decode("utf-8", "replace")
+def read_text(path: Path, limit_bytes: int = TEXT_BYTES) -> str:
+    """A small text file; bytes that are no UTF-8 are shown as U+FFFD. CannotOpen where it is larger than the limit."""
+    return read_whole(path, limit_bytes).decode("utf-8", "replace")
 
 
 def read_written(path: Path) -> tuple[bytes, int]:
-    """The bytes up to the last one that takes room on disk, and the file's size: what follows is a hole, all zeros."""
-    with failing_kindly(path), open(path, "rb", buffering=0, opener=_opened) as file:
+    """The bytes up to the last one that takes room on disk, and the file's size: what follows is a hole, all zeros.
+
+    CannotOpen where no broker can map the file, and where those bytes are more than WRITTEN_BYTES.
+    """
+    with opened(path) as file:
         size = os.fstat(file.fileno()).st_size
-        return b"".join(_pieces(file.fileno(), 0, _data_end(file.fileno(), size))), size
+        _refuse_large(path, size, INDEX_BYTES)
+        end = _data_end(file.fileno(), size)
+        _refuse_large(path, end, WRITTEN_BYTES)
+        return b"".join(_pieces(file.fileno(), 0, end)), size
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[io.FileIO]:
+    """A regular file, open to read; CannotOpen for anything else: a pipe without a writer would be waited for, a device has no end."""
+    with failing_kindly(path), open(path, "rb", buffering=0, opener=_open_at_once) as file:
+        if not S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise CannotOpen(path, "is no regular file", "move it away", kind="special")
+        yield file
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """As open() does it, without waiting, and if the file lies where this process may read."""
+    number = os.open(path, flags | os.O_NONBLOCK)
+    try:
+        confinement.refuse_outside(number, Path(path))
+    except BaseException:
+        os.close(number)
+        raise
+    return number
+
+
+def _refuse_large(path: Path, size_bytes: int, limit_bytes: int) -> None:
+    if size_bytes > limit_bytes:
+        raise CannotOpen(path, f"holds {size_bytes} bytes, more than the {limit_bytes} that are read", kind="large")
 
 
 @contextmanager
 def reader(path: Path) -> Iterator[Callable[[int, np.ndarray], int]]:
     """A function read(position, buffer) that fills the buffer from that byte and gives the number of bytes it got."""
-    with failing_kindly(path), open(path, "rb", buffering=0, opener=_opened) as file:
+    with opened(path) as file:
         number = file.fileno()
 
         def read_into(position: int, buffer: np.ndarray) -> int:
@@ -103,17 +149,6 @@ def reader(path: Path) -> Iterator[Callable[[int, np.ndarray], int]]:
             return got
 
         yield read_into
-
-
-def _opened(path: str, flags: int) -> int:
-    """As open() does it, if the file lies where this process may read."""
-    number = os.open(path, flags)
-    try:
-        confinement.refuse_outside(number, Path(path))
-    except BaseException:
-        os.close(number)
-        raise
-    return number
 
 
 def _pieces(number: int, position: int, wanted: int) -> Iterator[bytes]:

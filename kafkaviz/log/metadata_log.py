@@ -7,7 +7,10 @@ record replaces an earlier one, a null value takes a setting away, and a removed
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 from kafkaviz.errors import CorruptBytes, CorruptFile, KafkavizError
 from kafkaviz.format import batch, batch_records, metadata, names
@@ -22,6 +25,14 @@ from kafkaviz.log.segment import Segment
 DIRECTORY = names.METADATA_DIRECTORY
 PARTITION_NUMBERS = {metadata.PARTITION_NUMBER, metadata.PARTITION_CHANGE_NUMBER}
 BEGIN, END, ABORT = "BEGIN_TRANSACTION_RECORD", "END_TRANSACTION_RECORD", "ABORT_TRANSACTION_RECORD"
+TOPIC, CONFIG, REMOVE_TOPIC, FEATURE_LEVEL = metadata.TOPIC, metadata.CONFIG, metadata.REMOVE_TOPIC, metadata.FEATURE_LEVEL
+_WANTED = {BEGIN, END, ABORT, TOPIC, CONFIG, REMOVE_TOPIC, FEATURE_LEVEL}
+_OF_USE = np.array(
+    [number for number, type_ in metadata.RECORD_TYPES.items() if type_.name in _WANTED or number in PARTITION_NUMBERS], np.uint8
+)
+BATCH_BYTES = 8 << 20  # of the records of a compressed batch: KafkaRaftClient.MAX_BATCH_SIZE_BYTES, 4.3.1
+COMPRESSED_RECORDS = 100_000  # in the compressed batches of a log together: a broker compresses none, and some KB can hold millions
+MOST_PROBLEMS = 100  # with single records
 Resource = tuple[int, str]  # (ConfigResource.Type, name); of brokers "" is the default of all
 
 
@@ -78,10 +89,10 @@ def found_in(broker: Broker) -> Partition | None:
 
 def image_of(partition: Partition) -> Image:
     """The newest snapshot that can be read, then the log; what could not be read is among the problems."""
-    started, problems = Image(), []
+    started, problems, room = Image(), [], _Room()
     for snapshot, end_offset in snapshots(partition):
         try:
-            started = _from_snapshot(snapshot, end_offset)
+            started = _from_snapshot(snapshot, end_offset, room)
             break
         except KafkavizError as fault:
             problems.append(Problem.of(snapshot.path, fault))
@@ -89,10 +100,12 @@ def image_of(partition: Partition) -> Image:
     replay = _Replay(started)
     for segment in partition.live:
         try:
-            for record in _records(segment):
-                if record.offset >= started.end_offset:
-                    replay.take(record, segment.log)
-                    started.end_offset = record.offset + 1
+            for records, behind in _batches(segment, room):
+                if behind > started.end_offset:
+                    for record in records:
+                        if record.offset >= started.end_offset:
+                            replay.take(record, segment.log)
+                    started.end_offset = behind
         except KafkavizError as fault:  # a broker recovers this log at every start, and cuts it there
             started.problems.append(Problem.of(segment.log.path, fault))
             break
@@ -107,27 +120,59 @@ def snapshots(partition: Partition) -> Iterator[tuple[FileInfo, int]]:
         yield found, name.base_offset
 
 
-def _from_snapshot(found: FileInfo, end_offset: int) -> Image:
+def _from_snapshot(found: FileInfo, end_offset: int, room: "_Room") -> Image:
     """The state a snapshot holds; KafkavizError if any of it cannot be read."""
     started = Image(snapshot=found.name, end_offset=end_offset)
     replay = _Replay(started)
-    for record in _records(Segment(0, "closed", log=found)):
-        replay.take(record, found)
+    for records, _ in _batches(Segment(0, "closed", log=found), room):
+        for record in records:
+            replay.take(record, found)
     return started
 
 
-def _records(segment: Segment) -> Iterator[BatchRecord]:
-    """The records of a .log or .checkpoint that are not control records; CorruptFile at a batch whose checksum is wrong."""
+class _Room:
+    """How many records of compressed batches are still read of a log and its snapshots."""
+
+    def __init__(self) -> None:
+        self._left = COMPRESSED_RECORDS
+
+    def take(self, row: np.void, path: Path) -> None:
+        """Makes room for a batch; CorruptFile where there is none."""
+        self._left -= int(row["record_count"]) if row["attributes"] & batch.CODEC_MASK else 0
+        if self._left < 0:
+            what = f"the compressed batches of metadata hold more than {COMPRESSED_RECORDS} records: no broker writes that"
+            raise CorruptFile(path, int(row["position"]), what)
+
+
+def _batches(segment: Segment, room: _Room) -> Iterator[tuple[Iterator[BatchRecord], int]]:
+    """(the records of use here, one past the last offset) of the batches of a .log or .checkpoint that are not control batches.
+
+    CorruptFile at a batch whose checksum is wrong, and at one that no broker writes.
+    """
     walked = segment.walk()
     for row in walked.batches[~batch.is_control(walked.batches)]:
         position = int(row["position"])
         data = segment.batch_bytes(position)
         if not batch_records.crc_valid(data):
             raise CorruptFile(segment.log.path, position, "the checksum of a batch of metadata is wrong")
-        try:
-            yield from batch_records.of_batch(data)
-        except CorruptBytes as fault:
-            raise fault.in_file(segment.log.path, position) from None
+        if row["magic"] < batch.MAGIC_2:
+            raise CorruptFile(segment.log.path, position, f"a batch of magic {row['magic']}, which is older than any metadata log")
+        room.take(row, segment.log.path)
+        yield _of_batch(data, segment.log.path, position), int(row["last_offset"]) + 1
+
+
+def _of_batch(data: bytes, path: Path, position: int) -> Iterator[BatchRecord]:
+    try:
+        yield from batch_records.iterate(data, BATCH_BYTES, _of_use)
+    except CorruptBytes as fault:
+        raise fault.in_file(path, position) from None
+
+
+def _of_use(data: bytes | memoryview, rows: np.ndarray) -> np.ndarray:
+    """Which records are of a type that is applied here; most records of a cluster are not."""
+    has_type = rows["value_size_bytes"] > 1
+    types = np.frombuffer(data, np.uint8)[np.where(has_type, rows["value_position"] + 1, 0)]
+    return has_type & np.isin(types, _OF_USE)
 
 
 class _Replay:
@@ -137,27 +182,26 @@ class _Replay:
         self._state = state
         self._pending: list[Callable[[], None]] | None = None  # of the transaction that is open
         self._apply: dict[str, Callable[[Values, str, int], None]] = {
-            "TOPIC_RECORD": self._topic,
-            "CONFIG_RECORD": self._config,
-            "REMOVE_TOPIC_RECORD": self._remove_topic,
-            "FEATURE_LEVEL_RECORD": self._feature_level,
+            TOPIC: self._topic,
+            CONFIG: self._config,
+            REMOVE_TOPIC: self._remove_topic,
+            FEATURE_LEVEL: self._feature_level,
         }
-        wanted = {*self._apply, BEGIN, END, ABORT}
-        self._numbers = {number for number, type_ in metadata.RECORD_TYPES.items() if type_.name in wanted} | PARTITION_NUMBERS
+        self._names: dict[str, set[str]] = {}  # of the topics by id
+        for name, topic_id in state.topic_ids.items():
+            self._names.setdefault(topic_id, set()).add(name)
 
     def take(self, record: BatchRecord, file: FileInfo) -> None:
-        """One record; any other type than those of use here is passed over unread, as is one that cannot be read."""
-        value = record.value or b""
-        if len(value) < 2 or value[1] not in self._numbers:
-            return
+        """One record of a type that is of use here; one that cannot be read is passed over."""
         try:
-            if value[1] in PARTITION_NUMBERS:
-                if assignment := metadata.assignment(value):
+            if record.value[1] in PARTITION_NUMBERS:
+                if assignment := metadata.assignment(record.value):
                     self._change(partial(self._assign, assignment))
                 return
-            decoded = metadata.decode(value)
+            decoded = metadata.decode(record.value)
         except CorruptBytes as fault:
-            self._state.problems.append(Problem(file.path, f"record {record.offset}: {fault.what}"))
+            if len(self._state.problems) < MOST_PROBLEMS:
+                self._state.problems.append(Problem(file.path, f"record {record.offset}: {fault.what}"))
             return
         name = decoded.type.name
         if name in self._apply:
@@ -176,6 +220,7 @@ class _Replay:
 
     def _topic(self, values: Values, file: str, offset: int) -> None:
         self._state.topic_ids[values["name"]] = values["topicId"]
+        self._names.setdefault(values["topicId"], set()).add(values["name"])
 
     def _config(self, values: Values, file: str, offset: int) -> None:
         resource = self._state.configs.setdefault((values["resourceType"], values["resourceName"]), {})
@@ -185,9 +230,10 @@ class _Replay:
             resource[values["name"]] = Given(values["value"], file, offset)
 
     def _remove_topic(self, values: Values, file: str, offset: int) -> None:
-        for name in [name for name, topic_id in self._state.topic_ids.items() if topic_id == values["topicId"]]:
-            del self._state.topic_ids[name]
-            self._state.configs.pop((TOPIC_RESOURCE, name), None)
+        for name in self._names.pop(values["topicId"], ()):
+            if self._state.topic_ids.get(name) == values["topicId"]:  # else another topic has the name by now
+                del self._state.topic_ids[name]
+                self._state.configs.pop((TOPIC_RESOURCE, name), None)
         self._state.replicas.pop(values["topicId"], None)
 
     def _feature_level(self, values: Values, file: str, offset: int) -> None:

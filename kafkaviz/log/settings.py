@@ -159,7 +159,7 @@ def _is_of(broker: Broker, properties: Mapping[str, str]) -> bool:
 
 def _properties(path: Path) -> dict[str, str]:
     try:
-        return checkpoint.parse_properties(file.read(path, 0, 16 << 20))
+        return checkpoint.parse_properties(file.read_whole(path, file.PROPERTIES_BYTES))
     except KafkavizError as fault:
         raise fault.in_file(path) if hasattr(fault, "in_file") else fault from None
 

@@ -78,7 +78,7 @@ def _wrong_checksum(data: bytes, found: Fetch) -> tuple[str, int, str] | None:
     first = None
     if batch.magic < MAGIC_2:
         with suppress(CorruptBytes):  # told by the reader of the records
-            first = next((one for one in batch_records.of_batch(data) if one.offset >= found.offset), None)
+            first = next((one for one in batch_records.iterate(data) if one.offset >= found.offset), None)
         if first is None or first.is_valid:
             return None
     try:

@@ -10,10 +10,10 @@ from functools import cached_property
 
 import numpy as np
 
-from kafkaviz.errors import CorruptBytes
+from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import names, offset_index, time_index, txn_index
 from kafkaviz.log import file
-from kafkaviz.log.file import FileInfo
+from kafkaviz.log.file import WHOLE_BYTES, FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.search.batches import LogReader, Read
@@ -39,9 +39,12 @@ class ServedFile:
     source: str = ON_DISK
 
     def content(self, position: int = 0, size_bytes: int | None = None) -> bytes:
-        """A stretch of its bytes, by default all; fewer where it ends."""
+        """A stretch of its bytes, by default all; fewer where it ends. CannotOpen where they are more than WHOLE_BYTES."""
         left = max(0, self.size_bytes - position)
-        buffer = np.empty(left if size_bytes is None else min(size_bytes, left), np.uint8)
+        wanted = left if size_bytes is None else min(size_bytes, left)
+        if wanted > WHOLE_BYTES:
+            raise CannotOpen(self.path or self.name, f"holds {wanted} bytes, more than the {WHOLE_BYTES} that are read", kind="large")
+        buffer = np.empty(wanted, np.uint8)
         with self.opened() as read:
             return buffer[: read(position, buffer)].tobytes()
 

@@ -7,11 +7,13 @@ from functools import partial
 
 import numpy as np
 
+from kafkaviz.errors import CannotOpen
 from kafkaviz.format.names import parse_directory
 from kafkaviz.format.walk import Read
 from kafkaviz.simulate.config import IndexConfig
 
 Opened = Callable[[], AbstractContextManager[Read]]
+WHOLE_BYTES = 1 << 28  # of a file that is read whole
 MOST_LOG_BYTES = 2**31 - 1  # of a .log that Kafka opens, starting.file_records: a position is a Java int
 
 
@@ -28,9 +30,11 @@ class StoredFile:
     opened: Opened
     modified_ms: int = 0
 
-    def content(self, limit_bytes: int | None = None) -> bytes:
-        """All of its bytes, or the first of them; fewer where the file has become shorter."""
-        buffer = np.empty(self.size_bytes if limit_bytes is None else min(self.size_bytes, limit_bytes), np.uint8)
+    def content(self, limit_bytes: int = WHOLE_BYTES) -> bytes:
+        """All of its bytes, fewer where the file has become shorter; CannotOpen where they are more than the limit."""
+        if self.size_bytes > limit_bytes:
+            raise CannotOpen(self.name, f"holds {self.size_bytes} bytes, more than the {limit_bytes} that are read", kind="large")
+        buffer = np.empty(self.size_bytes, np.uint8)
         with self.opened() as read:
             return buffer[: read(0, buffer)].tobytes()
 

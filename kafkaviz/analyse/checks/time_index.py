@@ -13,6 +13,7 @@ from kafkaviz.analyse.checks.reading import Chunk, Reading
 from kafkaviz.analyse.finding import Evidence, Finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.format import time_index
+from kafkaviz.format.batch_records import offsets_and_times
 from kafkaviz.log.segment import Segment
 from kafkaviz.units import group, moment
 
@@ -125,10 +126,10 @@ class Watch:
         for at, slot in enumerate(slots[:DEEP_READ].tolist()):
             entry = self._entries[slot]
             try:
-                records = self._segment.records(int(self._homes["position"][slot]))
+                parts = offsets_and_times(self._segment.batch_bytes(int(self._homes["position"][slot])))
+                true[at] = any(((offsets == entry["offset"]) & (times == entry["timestamp_ms"])).any() for offsets, times in parts)
             except KafkavizError:
                 continue
-            true[at] = any(one.offset == entry["offset"] and one.timestamp_ms == entry["timestamp_ms"] for one in records)
         return true
 
     def _wrong(self, verdicts: np.ndarray) -> Iterator[Finding]:

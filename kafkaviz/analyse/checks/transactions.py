@@ -115,9 +115,10 @@ class Transactions:
         """What a marker says, None where it says something else."""
         try:
             data = file.read(self._log.path, int(row["position"]), int(row["size_bytes"]))
-            key = batch_records.of_batch(data)[0].key or b""
-        except (KafkavizError, IndexError):
+            first = next(batch_records.iterate(data), None)
+        except KafkavizError:
             return None
+        key = (first.key if first else None) or b""
         kind = int.from_bytes(key[TYPE_AT:TYPE_END], "big")
         return kind if len(key) >= TYPE_END and kind in (ABORT, COMMIT) else None
 

@@ -26,7 +26,7 @@ def death_of(fault: CorruptBytes, body: bytes, record_count: int, position: int)
         plain = zlib.decompressobj(-zlib.MAX_WBITS).decompress(body[HEADER_BYTES:], LIMIT_BYTES)
     except zlib.error:
         return None
-    _, broken = record.readable_rows(plain, record_count, compressed=True)
+    broken = record.first_fault(plain, record_count, compressed=True)
     if broken and any(words in broken.what for words in _AT_THE_END):
         return None
     if broken:

@@ -16,9 +16,9 @@ from kafkaviz.commands.dumping.lines import Word, flag, rendered
 from kafkaviz.commands.dumping.options import MAX_INT, Options
 from kafkaviz.commands.dumping.records_file import Batches, RecordsFile
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import batch, control
+from kafkaviz.format import batch, control, legacy
 from kafkaviz.format.batch import MAGIC_2
-from kafkaviz.format.batch_records import BatchRecord, until_fault
+from kafkaviz.format.batch_records import BatchRecord, iterate
 
 _CODEC_WORDS = tuple(f'"{name}"' for name in CODECS) + ("null",) * 3
 _TYPE_WORDS = tuple(f'"{name}"' for name in TIMESTAMP_TYPES)
@@ -109,14 +109,14 @@ def _print_problems(row: np.void, console: Console) -> None:
 def _print_records(row: np.void, data: bytes, is_valid: bool, console: Console) -> None:
     """The records of a batch, and what keeps the rest from being read: where its checksum is wrong, that."""
     is_control, has_time = bool(batch.is_control(row.reshape(1))[0]), row["magic"] != 0
-    records, fault = until_fault(data)
-    for record in records:
-        told, broken = _control(record) if is_control else (None, None)
-        console.write(_record_line(record, bool(has_time), told))
-        if broken:
-            what = f"control record at offset {record.offset}: {broken}"
-            console.write(problem("record-malformed" if is_valid else CRC, int(row["position"]), len(data), what))
-    if fault:
+    try:
+        for record in iterate(data):
+            told, broken = _control(record) if is_control else (None, None)
+            console.write(_record_line(record, bool(has_time), told))
+            if broken:
+                what = f"control record at offset {record.offset}: {broken}"
+                console.write(problem("record-malformed" if is_valid else CRC, int(row["position"]), len(data), what))
+    except CorruptBytes as fault:
         code = CRC if not is_valid else "decompress-failed" if death.is_of_codec(fault.what) else "record-malformed"
         console.write(problem(code, int(row["position"]) + fault.position, len(data) - fault.position, fault.what))
 
@@ -156,9 +156,9 @@ def _base_offsets(log: RecordsFile, batches: np.ndarray) -> tuple[np.ndarray, np
     offsets, there = batches["base_offset"].copy(), np.ones(len(batches), np.bool_)
     for place in np.flatnonzero((batches["magic"] < MAGIC_2) & (batch.codec(batches) != 0)).tolist():
         row = batches[place]
-        records, _ = until_fault(log.bytes_at(int(row["position"]), int(row["size_bytes"])))
-        there[place] = bool(records)
-        offsets[place] = records[0].offset if records else 0
+        messages = legacy.read(log.bytes_at(int(row["position"]), int(row["size_bytes"]))).rows
+        there[place] = bool(len(messages))
+        offsets[place] = messages["offset"][0] if len(messages) else 0
     return offsets, there
 
 

@@ -17,7 +17,7 @@ from kafkaviz.commands.dumping.report import Report
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, legacy
 from kafkaviz.format.batch import HEADER_BYTES, MAGIC_2
-from kafkaviz.format.batch_records import BatchRecord, until_fault
+from kafkaviz.format.batch_records import BatchRecord, iterate, of_messages
 
 
 class RecordLines:
@@ -97,16 +97,16 @@ class RecordLines:
 
     def _print_one(self, row: np.void, data: bytes, console: Console) -> None:
         """Prints the records of a batch (a row of format.batch.BATCH, its bytes); a Death where one cannot be read."""
-        records, fault = until_fault(data)
         is_control = bool(batch.is_control(row.reshape(1))[0])
         time_label = f"{TIMESTAMP_TYPES[int(timestamp_type(row.reshape(1))[0])]}: "
-        for place, record in enumerate(records):
-            self._check(record.offset)
-            if not self._options.skip_record_metadata:
-                console.write(_metadata(record, time_label, _sizes(record, place, data)))
-            console.write(self._content(record, is_control) + b"\n")
-        if fault:
-            raise _death(row, data, fault)
+        try:
+            for record, sizes in _sized_records(row, data):
+                self._check(record.offset)
+                if not self._options.skip_record_metadata:
+                    console.write(_metadata(record, time_label, sizes))
+                console.write(self._content(record, is_control) + b"\n")
+        except CorruptBytes as fault:
+            raise _death(row, data, fault) from None
 
     def _check(self, offset: int) -> None:
         """Notes an offset that is not the one after the last."""
@@ -132,12 +132,20 @@ def _death(row: np.void, data: bytes, fault: CorruptBytes) -> Death:
     return late or death.of_records(fault.what, is_legacy, position)
 
 
-def _sizes(record: BatchRecord, place: int, data: bytes) -> tuple[int, int]:
-    """The sizes of key and value, -1 for null; a message of magic 0 or 1 shows what it stores, which damage may have made lower."""
-    if record.is_valid is False:
-        stored = legacy.read(data).rows[place]
-        return int(stored["key_size_bytes"]), int(stored["value_size_bytes"])
-    return -1 if record.key is None else len(record.key), -1 if record.value is None else len(record.value)
+def _sized_records(row: np.void, data: bytes) -> Iterator[tuple[BatchRecord, tuple[int, int]]]:
+    """The records of a batch, each with the sizes of key and value, -1 for null; CorruptBytes where one cannot be read.
+
+    A message of magic 0 or 1 shows what it stores, which damage may have made lower.
+    """
+    if row["magic"] >= MAGIC_2:
+        for record in iterate(data):
+            yield record, (-1 if record.key is None else len(record.key), -1 if record.value is None else len(record.value))
+        return
+    messages = legacy.read(data)
+    for record, stored in zip(of_messages(messages), messages.rows, strict=False):
+        yield record, (int(stored["key_size_bytes"]), int(stored["value_size_bytes"]))
+    if messages.fault:
+        raise messages.fault
 
 
 def _metadata(record: BatchRecord, time_label: str, sizes: tuple[int, int]) -> bytes:

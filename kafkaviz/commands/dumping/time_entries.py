@@ -18,7 +18,7 @@ from kafkaviz.commands.dumping.records_file import RecordsFile
 from kafkaviz.commands.dumping.report import Report
 from kafkaviz.format import time_index
 from kafkaviz.format.batch import MAGIC_2
-from kafkaviz.format.batch_records import until_fault
+from kafkaviz.format.batch_records import offsets_and_times
 
 NOT_FOUND = -1
 
@@ -105,10 +105,11 @@ def _check(path: str, timestamp_ms: int, offset: int, before_ms: int, match: np.
 def largest_timestamp(log: RecordsFile, row: np.void) -> int:
     """The largest timestamp of a batch's records, -1 if it has none; a Death where they cannot be read."""
     position = int(row["position"])
-    records, fault = until_fault(log.bytes_at(position, int(row["size_bytes"])))
-    if fault:
-        raise death.of_records(fault.what, row["magic"] < MAGIC_2, position + fault.position)
-    return max([-1, *(record.timestamp_ms for record in records)])
+    try:
+        parts = offsets_and_times(log.bytes_at(position, int(row["size_bytes"])))
+        return max((int(times.max(initial=-1)) for _, times in parts), default=-1)
+    except CorruptBytes as fault:
+        raise death.of_records(fault.what, row["magic"] < MAGIC_2, position + fault.position) from None
 
 
 def floor_positions(index: OffsetEntries, offsets: np.ndarray) -> np.ndarray:

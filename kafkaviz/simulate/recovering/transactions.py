@@ -93,7 +93,8 @@ def marker(read: Read, header: np.void, at: int) -> Marker:
     if read(int(header["position"]) + batch.HEADER_BYTES, data) < len(data):
         raise TransactionFault(at)
     try:
-        found = record.records(data.tobytes(), int(header["attributes"] & batch.CODEC_MASK), int(header["record_count"]))[0]
+        runs = record.runs(data.tobytes(), int(header["attributes"] & batch.CODEC_MASK), int(header["record_count"]))
+        found = next(one for plain, table in runs for one in record.of_rows(plain, table[:1]))
     except CorruptBytes as fault:
         raise TransactionFault(at, None, fault.what) from None
     if found.key is None or len(found.key) < TYPE_END:

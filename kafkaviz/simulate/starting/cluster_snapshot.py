@@ -6,16 +6,18 @@ the start. Of 00000000000000000200-0000000003.checkpoint and 0000000000000000090
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from kafkaviz.binary.codec import LIMIT_BYTES
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch_records, names
-from kafkaviz.format.walk import walk
+from kafkaviz.format.walk import Walk
 from kafkaviz.simulate.recovering.recovery import Raised
 from kafkaviz.simulate.starting import way_outs
 from kafkaviz.simulate.steps import Step
 from kafkaviz.simulate.stored import StoredFile, StoredLog
 
 CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
-READ_BYTES = 1 << 30  # a larger one is not looked through
 
 
 def newest(file_names: Iterator[str]) -> str | None:
@@ -39,12 +41,15 @@ def steps(log: StoredLog) -> Iterator[Step]:
 
 def _fault(file: StoredFile) -> tuple[int, Raised | None] | None:
     """(the byte from which it cannot be read, what Kafka throws, None where its words are not known), or None."""
-    data = memoryview(file.content(READ_BYTES))
-    batches, end = walk(data)
-    for row in batches:
-        position, size_bytes = int(row["position"]), int(row["size_bytes"])
-        try:
-            batch_records.ensure_valid(data[position : position + size_bytes])
-        except CorruptBytes as fault:
-            return position, Raised(CORRUPT_RECORD, fault.what)
-    return (end.position, None) if end.position < min(file.size_bytes, READ_BYTES) and file.size_bytes <= READ_BYTES else None
+    with file.opened() as read:
+        walk = Walk(read, 0, file.size_bytes)
+        for batches in walk:
+            for position, size_bytes in zip(batches["position"].tolist(), batches["size_bytes"].tolist(), strict=True):
+                if size_bytes > LIMIT_BYTES:
+                    return position, None
+                data = np.empty(size_bytes, np.uint8)
+                try:
+                    batch_records.ensure_valid(memoryview(data[: read(position, data)]))
+                except CorruptBytes as fault:
+                    return position, Raised(CORRUPT_RECORD, fault.what)
+    return (walk.end.position, None) if walk.end.position < file.size_bytes else None

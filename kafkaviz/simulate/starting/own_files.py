@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kafkaviz import versions
-from kafkaviz.errors import CorruptBytes
+from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import batch, batch_records, checkpoint, metadata
 from kafkaviz.format.names import BOOTSTRAP, META_PROPERTIES, METADATA_TOPIC, QUORUM_STATE
 from kafkaviz.format.walk import walk
@@ -24,6 +24,7 @@ CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
 NONE_READABLE = Raised(RUNTIME, "No readable meta.properties files found.")
 NO_CLUSTER = Raised("java.util.NoSuchElementException", "No value present")
 ONLY_ONE = "a broker that has no other log directory does not start"
+BOOTSTRAP_BYTES = 1 << 20  # of bootstrap.checkpoint, and of its records: a directory is formatted with some of some dozen bytes
 QUORUM_FILE = f"{METADATA_TOPIC}-0/{QUORUM_STATE}"
 _NUMBER = re.compile("[+-]?[0-9]{1,10}")
 
@@ -70,20 +71,23 @@ def properties_fault(data: bytes) -> str | None:
 
 
 def bootstrap_fault(data: bytes) -> Raised | None:
-    """What reading a bootstrap.checkpoint throws, or None."""
+    """What reading a bootstrap.checkpoint throws, or None; CannotOpen where its records are more than are looked at."""
     batches, end = walk(data)
-    set_features = set()
+    set_features, left_bytes = set(), BOOTSTRAP_BYTES
     for row in batches[~batch.is_control(batches)]:
         position, size_bytes = int(row["position"]), int(row["size_bytes"])
-        records, fault = batch_records.until_fault(data[position : position + size_bytes])
-        for record in records:
-            try:
-                found = metadata.decode(record.value)
-            except CorruptBytes:
-                return Raised(RUNTIME, f"unable to deserialize record at offset {record.offset}")
-            if found.type.name == metadata.FEATURE_LEVEL:
-                set_features.add(found.values["name"])
-        if fault:
+        try:
+            for record in batch_records.iterate(data[position : position + size_bytes]):
+                left_bytes -= record.size_bytes
+                if left_bytes < 0:
+                    raise CannotOpen(BOOTSTRAP, f"holds more than the {BOOTSTRAP_BYTES} bytes of records that are read", kind="large")
+                try:
+                    found = metadata.decode(record.value)
+                except CorruptBytes:
+                    return Raised(RUNTIME, f"unable to deserialize record at offset {record.offset}")
+                if found.type.name == metadata.FEATURE_LEVEL:
+                    set_features.add(found.values["name"])
+        except CorruptBytes as fault:
             return Raised("org.apache.kafka.common.InvalidRecordException", fault.what)
     if end.reason == "bad-length":
         size = int.from_bytes(data[end.position + batch.LENGTH_END - 4 : end.position + batch.LENGTH_END], "big", signed=True)

@@ -390,6 +390,6 @@ def _record_offsets(append: np.ndarray, data: bytes | None, position: int) -> li
         return [offset for row in append for offset in range(int(row["base_offset"]), int(row["last_offset"]) + 1)]
     offsets = []
     for size_bytes in append["size_bytes"].tolist():
-        offsets += [one.offset for one in batch_records.of_batch(bytes(memoryview(data)[position : position + size_bytes]))]
+        offsets += [one.offset for one in batch_records.iterate(bytes(memoryview(data)[position : position + size_bytes]))]
         position += size_bytes
     return offsets

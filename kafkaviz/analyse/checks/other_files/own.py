@@ -64,7 +64,7 @@ def _properties(broker: Broker, ends_start: bool, version: Version) -> Iterator[
         yield unreadable.of_path(META_PROPERTIES, None, problem, version, unreadable.NO_START)
         return
     kind, lacking = broker.properties.get("version", "0"), [one for one in ("broker.id", "cluster.id") if one not in broker.properties]
-    fault = problem.what if problem else own_files.properties_fault(file.read(path)) if path.exists() else "there is no meta.properties"
+    fault = problem.what if problem else own_files.properties_fault(file.read_whole(path, file.PROPERTIES_BYTES)) if path.exists() else "there is no meta.properties"
     if not fault and kind == "0" and lacking:
         fault = f"it does not tell {' and '.join(lacking)}"
     if fault:

@@ -66,7 +66,7 @@ def _begins_batch(summaries: Sequence[Summary], offset: int) -> bool:
 def of_file(one: FileInfo, facts: Facts) -> Iterator[Finding]:
     """One that Kafka does not read, whatever lies beside it."""
     try:
-        data = file.read(one.path, 0, SNAPSHOT_BYTES)
+        data = file.read_whole(one.path, SNAPSHOT_BYTES)
         producer_snapshot.parse(data)
     except CorruptBytes as fault:
         position, evidence = fault.position, Evidence(fault.what, "a snapshot that Kafka reads")

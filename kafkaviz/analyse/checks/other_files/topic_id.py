@@ -17,12 +17,14 @@ def of_partition(partition: Partition, facts: Facts) -> Iterator[Finding]:
     """What Kafka would not read, or reads all the same."""
     if not any(found.name == PARTITION_METADATA for found in partition.others):
         return
+    data = b""
     try:
-        checkpoint.parse_partition_metadata(file.read_text(partition.path / PARTITION_METADATA))
+        data = file.read_whole(partition.path / PARTITION_METADATA, file.TEXT_BYTES)
+        checkpoint.parse_partition_metadata(data)
     except CorruptBytes as fault:
         message = f"byte {fault.position}: {fault.what}"
         evidence = Evidence(fault.what, "version: 0, topic_id: 22 characters")
-        refused = small_files.partition_metadata_fault(file.read(partition.path / PARTITION_METADATA), PARTITION_METADATA)
+        refused = small_files.partition_metadata_fault(data, PARTITION_METADATA)
         consequence = "" if refused else "Kafka looks at the values alone, and reads them all the same"
         yield facts.found("partition-metadata-bad", PARTITION_METADATA, message, evidence, fault.position, consequence=consequence)
     except KafkavizError as fault:

@@ -20,6 +20,8 @@ SNAPSHOT = f"{HERE}. A node that cannot read its newest one either does not star
 STEPS = {
     "permission": "Read it as a user who may, such as the one that the broker runs as",
     "missing": "Check again: it was moved or removed while it was read",
+    "special": "Move it away: a broker keeps regular files alone",
+    "large": "Look at what wrote it: no broker makes one so large",
 }
 OTHERWISE = "Look at the disk it lies on, and check again"
 
