@@ -37,7 +37,7 @@ class CannotOpen(KafkavizError):
     """A path that cannot be opened as what it was given for."""
 
     def __init__(self, path: Path | str, what: str, next_step: str = "", kind: str = "file", nearby: tuple[Path, ...] = ()) -> None:
-        """kind: "missing", "permission", "special", "large", "not-kafka", "archive" or "file"; nearby: broker directories one level down."""
+        """kind: "missing", "permission", "special", "large", "not-kafka", "archive" or "file"; nearby: brokers one level down."""
         super().__init__(f"{path}: {what}" + (f"; {next_step}" if next_step else ""))
         self.path, self.what, self.next_step, self.kind, self.nearby = Path(path), what, next_step, kind, tuple(nearby)
 

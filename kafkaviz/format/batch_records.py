@@ -97,8 +97,9 @@ def offsets_and_times(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_B
     header = np.frombuffer(batch, HEADER, 1).astype(HEADER.newbyteorder("="))
     append_time = bool(header["attributes"][0] & LOG_APPEND_TIME)
     for _, rows in record.runs(*_body(batch), limit_bytes):
-        times = np.repeat(header["max_timestamp_ms"], len(rows)) if append_time else header["base_timestamp_ms"] + rows["timestamp_delta_ms"]
-        yield header["base_offset"] + rows["offset_delta"], times
+        created_ms = header["base_timestamp_ms"] + rows["timestamp_delta_ms"]
+        times_ms = np.repeat(header["max_timestamp_ms"], len(rows)) if append_time else created_ms
+        yield header["base_offset"] + rows["offset_delta"], times_ms
 
 
 def fault_of(data: bytes | memoryview, limit_bytes: int = codec.LIMIT_BYTES) -> CorruptBytes | None:

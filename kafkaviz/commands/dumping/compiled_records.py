@@ -4,6 +4,7 @@ It prints what record_lines prints and stops before a batch that needs more than
 text that is no UTF-8, and decoders of Kafka's own topics.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -49,13 +50,10 @@ class Written:
         self.used_bytes = self.used_gaps = 0
         return taken
 
-    def grow(self, batch: np.void, records_bytes: int, line_bytes: int) -> None:
-        """Makes the empty buffers large enough for a batch."""
+    def has_room(self, batch: np.void, records_bytes: int, line_bytes: int) -> bool:
+        """Whether the empty buffers are large enough for a batch."""
         records = _most_records(int(batch["record_count"]), records_bytes)
-        if self.room.size < (wanted := line_bytes + 2 * records_bytes + records * _LINE_BYTES):
-            self.room = np.empty(wanted, np.uint8)
-        if len(self.gaps) < records:
-            self.gaps = np.empty((records, 2), np.int64)
+        return line_bytes + 2 * records_bytes + records * _LINE_BYTES <= self.room.size and records <= len(self.gaps)
 
 
 def write(
@@ -72,6 +70,60 @@ def write(
         written.used_gaps, written.last_offset, np.zeros(1, ROW),
     )  # fmt: skip
     return count, code
+
+
+def write_large(
+    written: Written, batch: np.void, data: np.ndarray, place: tuple[int, int], compressed: bool, prints: bool
+) -> Iterator[None]:
+    """Writes the lines of the records of one batch, data[start:end] of place, buffer by buffer; each is to be taken before the next.
+
+    Gives nothing where not all of the records are for this module.
+    """
+    (position, end), left, row = place, int(batch["record_count"]), np.zeros(1, ROW)
+    batches = np.asarray(batch).reshape(1)
+    if not _is_plain(batches, data, position, end, compressed, prints, row):
+        return
+    while left:
+        position, done, written.used_bytes, written.used_gaps, written.last_offset, needed = _write_some(
+            batches, data, position, end, left, compressed, prints, written.room, written.gaps, written.last_offset, row
+        )
+        left -= done
+        if needed > written.room.size:
+            written.room = np.empty(needed, np.uint8)
+        if not len(written.gaps):
+            written.gaps = np.empty((ROOM_GAPS, 2), np.int64)
+        yield
+
+
+@njit(cache=True, boundscheck=True)
+def _is_plain(batches, data, start, end, compressed, prints, table):
+    """Whether every record of a batch is in order and holds text."""
+    batch, row, position = batches[0], table[0], start
+    if batch.record_count < 0 or batch.attributes & CONTROL:
+        return False
+    for _ in range(batch.record_count):
+        fault, behind, _, _ = take_record(data, position, end, compressed, row)
+        if fault or not _is_text(data, row, prints):
+            return False
+        position = behind
+    return position == end or batch.record_count == 0
+
+
+@njit(cache=True, boundscheck=True)
+def _write_some(batches, data, position, end, left, compressed, prints, out, gaps, last_offset, table):
+    """Fills the empty buffers with records that are in order: (position, records, bytes and gaps used, last offset, bytes needed)."""
+    batch, row, at, used_gaps, done = batches[0], table[0], 0, 0, 0
+    while done < left:
+        _, behind, _, _ = take_record(data, position, end, compressed, row)
+        needed = _LINE_BYTES + 2 * (behind - position)
+        if at + needed > len(out) or used_gaps == len(gaps):
+            return position, done, at, used_gaps, last_offset, needed
+        offset = batch.base_offset + row.offset_delta
+        if offset != last_offset + 1:
+            gaps[used_gaps, 0], gaps[used_gaps, 1] = last_offset, offset
+            used_gaps += 1
+        at, last_offset, position, done = _line(batch, offset, data, row, prints, out, at), offset, behind, done + 1
+    return position, done, at, used_gaps, last_offset, 0
 
 
 @njit(cache=True)

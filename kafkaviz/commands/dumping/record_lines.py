@@ -8,7 +8,7 @@ import numpy as np
 from kafkaviz.binary import codec
 from kafkaviz.commands.dumping import death, gzip_records
 from kafkaviz.commands.dumping.batch_lines import TIMESTAMP_TYPES, timestamp_type
-from kafkaviz.commands.dumping.compiled_records import DONE, NEEDS_ROOM, OTHER, Written, write
+from kafkaviz.commands.dumping.compiled_records import DONE, NEEDS_ROOM, OTHER, Written, write, write_large
 from kafkaviz.commands.dumping.console import Console
 from kafkaviz.commands.dumping.death import Death
 from kafkaviz.commands.dumping.decoders import control_text, decoder
@@ -70,8 +70,16 @@ class RecordLines:
             if code != DONE:
                 self._hand_on(console)
             if code == NEEDS_ROOM:
-                self._written.grow(batches[at], int(bounds[1][count] - bounds[0][count]), int(ends[at + 1] - ends[at]))
-            elif code == OTHER:
+                start, end = int(bounds[0][count]), int(bounds[1][count])
+                if self._written.has_room(batches[at], end - start, int(ends[at + 1] - ends[at])):
+                    continue
+                text, code = lines[ends[at] : ends[at + 1]].tobytes(), OTHER
+                for _ in write_large(self._written, batches[at], plain, (start, end), plain is not data, self._options.prints):
+                    console.write(text)
+                    self._hand_on(console)
+                    text, code = b"", DONE
+                at += code == DONE
+            if code == OTHER:
                 console.write(lines[ends[at] : ends[at + 1]].tobytes())
                 self._print_one(batches[at], data[starts[at] - HEADER_BYTES : behind[at]].tobytes(), console)
                 at += 1

@@ -16,6 +16,7 @@ from kafkaviz.commands.dumping.offset_entries import OffsetEntries
 from kafkaviz.commands.dumping.options import MAX_INT, Options
 from kafkaviz.commands.dumping.records_file import RecordsFile
 from kafkaviz.commands.dumping.report import Report
+from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import time_index
 from kafkaviz.format.batch import MAGIC_2
 from kafkaviz.format.batch_records import offsets_and_times

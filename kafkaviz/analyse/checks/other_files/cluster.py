@@ -14,6 +14,7 @@ from kafkaviz.log.broker import Problem
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.partition import Partition
 from kafkaviz.simulate.starting import cluster_snapshot
+from kafkaviz.simulate.starting.own_files import BOOTSTRAP_BYTES
 from kafkaviz.simulate.steps import Step
 from kafkaviz.units import group
 
@@ -52,6 +53,7 @@ def bootstrap(path: Path, end: Step | None, version: Version) -> Iterator[Findin
         return
     consequence = f"The node does not start: {end.error}" if end else "A start looks at no checksum here, and believes what it reads"
     try:
+        file.read_whole(path, BOOTSTRAP_BYTES)
         found = list(_batches(path, None, version, consequence, BOOTSTRAP_STEP))
     except CannotOpen as fault:
         yield unreadable.of_path(path.name, None, Problem.of(path, fault), version, unreadable.NO_START)

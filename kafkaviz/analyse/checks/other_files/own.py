@@ -7,7 +7,7 @@ from pathlib import Path
 from kafkaviz.analyse.checks.other_files import cluster, strangers, unreadable
 from kafkaviz.analyse.finding import Evidence, Finding, Version, finding
 from kafkaviz.analyse.restart import NEWEST, before
-from kafkaviz.errors import CannotOpen, CorruptBytes
+from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
 from kafkaviz.format import checkpoint
 from kafkaviz.format.names import BOOTSTRAP, CLEAN_SHUTDOWN, CLEANER_CHECKPOINT, META_PROPERTIES, SERVER_PROPERTIES
 from kafkaviz.log import file
@@ -40,7 +40,7 @@ def _ends(broker: Broker, version: Version) -> dict[str, Step]:
     """Where the directory's own files end a start, by cause; nothing where they may not be read."""
     try:
         return {step.cause: step for step in before(broker, version or NEWEST)}
-    except CannotOpen:
+    except KafkavizError:
         return {}
 
 
@@ -64,7 +64,9 @@ def _properties(broker: Broker, ends_start: bool, version: Version) -> Iterator[
         yield unreadable.of_path(META_PROPERTIES, None, problem, version, unreadable.NO_START)
         return
     kind, lacking = broker.properties.get("version", "0"), [one for one in ("broker.id", "cluster.id") if one not in broker.properties]
-    fault = problem.what if problem else own_files.properties_fault(file.read_whole(path, file.PROPERTIES_BYTES)) if path.exists() else "there is no meta.properties"
+    fault = problem.what if problem else "there is no meta.properties"
+    if not problem and path.exists():
+        fault = own_files.properties_fault(file.read_whole(path, file.PROPERTIES_BYTES))
     if not fault and kind == "0" and lacking:
         fault = f"it does not tell {' and '.join(lacking)}"
     if fault:
