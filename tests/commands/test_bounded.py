@@ -29,7 +29,7 @@ def test_millions_of_records_in_one_batch_are_no_objects(tmp_path):
     (metadata / f"{0:020d}-{0:010d}.checkpoint").write_bytes(tiny_batch())
     found = findings(root)
     assert "unable to deserialize record at offset 0" in found["checkpoint-unreadable", "bootstrap.checkpoint"]["message"]
-    assert [code for code, _ in found if code.startswith("txn")] == ["txn-hanging"]
+    assert "hanging-transaction" in {code for code, _ in found}
 
 
 def test_a_wrapper_of_millions_of_old_messages(tmp_path):

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 
 from kafkaviz.errors import CorruptBytes
-from kafkaviz.format import batch, record, txn_index
+from kafkaviz.format import batch, control, record, txn_index
 from kafkaviz.format.walk import Read
 
 ABORT, COMMIT = 0, 1
@@ -98,7 +98,10 @@ def marker(read: Read, header: np.void, at: int) -> Marker:
     except CorruptBytes as fault:
         raise TransactionFault(at, None, fault.what) from None
     if found.key is None or len(found.key) < TYPE_END:
-        raise TransactionFault(at)
+        try:
+            control.decode(found.key, found.value)
+        except CorruptBytes as fault:
+            raise TransactionFault(at, None, fault.what) from None
     epoch = (found.value or b"")[EPOCH_AT:EPOCH_END]
     kind = int.from_bytes(found.key[TYPE_AT:TYPE_END], "big", signed=True)
     return Marker(kind, int.from_bytes(epoch, "big", signed=True) if len(epoch) == EPOCH_END - EPOCH_AT else -1)

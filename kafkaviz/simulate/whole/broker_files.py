@@ -25,6 +25,7 @@ from kafkaviz.simulate.stored import StoredFile, in_memory
 
 NODE_ID, BROKER_EPOCH = 1, 1
 UUID_BYTES = 16
+CALENDAR_MS = 146_097 * 86_400_000  # 400 years
 
 
 @dataclass(frozen=True)
@@ -124,8 +125,13 @@ def _broker_name(topic_name: str) -> str | None:
 
 
 def _java_date(ms: int) -> str:
-    """As java.util.Date prints it, in UTC."""
-    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%a %b %d %H:%M:%S UTC %Y")
+    """As java.util.Date prints it, in UTC, whose years have no end: a clock in microseconds is in the year 58692.
+
+    After 400 years the days and their names come again (146 097 days, 20 871 weeks).
+    """
+    cycles, within_ms = divmod(ms, CALENDAR_MS)
+    at = datetime.fromtimestamp(within_ms // 1000, UTC)
+    return f"{at:%a %b %d %H:%M:%S} UTC {at.year + 400 * cycles}"
 
 
 def _uuid(random: np.random.Generator) -> str:

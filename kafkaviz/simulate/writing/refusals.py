@@ -13,6 +13,7 @@ from kafkaviz.simulate.starting.log_end import CORRUPT_RECORD
 from kafkaviz.simulate.writing import appending
 from kafkaviz.simulate.writing.open_segment import OpenSegment
 
+INVALID_RECORD = "org.apache.kafka.common.InvalidRecordException"
 BATCH_TOO_LARGE = "org.apache.kafka.common.errors.RecordTooLargeException"
 TOO_LARGE = "org.apache.kafka.common.errors.RecordBatchTooLargeException"
 SHOWN_OFFSETS = 10

@@ -21,13 +21,14 @@ from kafkaviz.simulate.config import LogConfig, Profile, profile
 from kafkaviz.simulate.log_bytes import Counted, LogBytes
 from kafkaviz.simulate.recovering.epochs import LeaderEpochs
 from kafkaviz.simulate.recovering.recovery import ILLEGAL_ARGUMENT, Raised, Recovered
+from kafkaviz.simulate.recovering.transactions import TransactionFault
 from kafkaviz.simulate.starting.loading import Loading
 from kafkaviz.simulate.steps import Step
 from kafkaviz.simulate.stored import StoredFile, StoredLog, in_memory, reader
 from kafkaviz.simulate.writing import appending, refusals
 from kafkaviz.simulate.writing.open_segment import OpenSegment, one_append
 from kafkaviz.simulate.writing.producer_table import ProducerTable
-from kafkaviz.simulate.writing.refusals import AppendFailed, Refused
+from kafkaviz.simulate.writing.refusals import INVALID_RECORD, AppendFailed, Refused
 from kafkaviz.simulate.writing.roll import RollReason
 from kafkaviz.units import file_stem
 
@@ -197,7 +198,11 @@ class Log:
         if (rows["producer_id"] >= 0).any():
             placed = rows.copy()
             placed["position"] -= placed["position"][0]
-            self.producers.take(placed, None if data is None else reader(data))
+            try:
+                self.producers.take(placed, None if data is None else reader(data))
+            except TransactionFault as fault:
+                raised = Raised(fault.class_name or INVALID_RECORD, fault.message or "a control batch that holds no marker")
+                raise AppendFailed(raised, int(rows["append"][fault.batch])) from None
             self.active.add_aborted(self.producers.transactions.take_aborted())
 
     def _fail(self, outcome: int, rows: np.ndarray, at: int, data: bytes | None, position: int, valid: int) -> None:
