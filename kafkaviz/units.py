@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 MISSING = "–"
 THIN = "\u202f"
+EXCERPT = 200  # characters of a file that a message quotes
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 OTHER_UNITS = (  # the numbers that make sense in it rather than in milliseconds, and what makes milliseconds of them: times and by
     ("seconds", 10**8, 10**10, 1000, 1), ("microseconds", 10**14, 10**17, 1, 1000), ("nanoseconds", 10**17, 10**20, 1, 1_000_000),
@@ -108,6 +109,11 @@ def legible(name: str) -> str:
 def on_one_line(text: str) -> str:
     """The same as legible, and what would drive a terminal or break the line is written out: a new line as \\n, ESC as \\x1b."""
     return _DRIVING.sub(lambda found: repr(found[0])[1:-1], legible(text))
+
+
+def excerpt(text: str) -> str:
+    """The beginning of what a file holds, for a message; where it goes on, an ellipsis."""
+    return text if len(text) <= EXCERPT else f"{text[:EXCERPT]}…"
 
 
 def ungrouped(text: str) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from kafkaviz.errors import CorruptBytes
+from kafkaviz.units import excerpt
 
 VERSION = 0
 _SPACE = re.compile("[ \t\n\x0b\f\r]+")  # Java's \s: Python's would split at Unicode spaces too
@@ -92,9 +93,9 @@ def parse_partition_metadata(text: str | bytes) -> PartitionMetadata:
     lines = [*_lines(data), (len(data), ""), (len(data), "")]
     version, topic_id = _named(lines[0], "version"), _named(lines[1], "topic_id")
     if version != str(VERSION):
-        raise CorruptBytes(lines[0][0], f"Unrecognized version of partition metadata file: {version}")
+        raise CorruptBytes(lines[0][0], f"Unrecognized version of partition metadata file: {excerpt(version)}")
     if not any(_uuid(topic_id, lines[1][0])):
-        raise CorruptBytes(lines[1][0], f"Invalid topic ID in partition metadata file ({topic_id})")
+        raise CorruptBytes(lines[1][0], f"Invalid topic ID in partition metadata file ({excerpt(topic_id)})")
     return PartitionMetadata(VERSION, topic_id)
 
 
@@ -181,7 +182,7 @@ def _entry(line: tuple[int, str], fields: int, entry: Callable[..., Parsed]) -> 
     if len(parts) == fields:
         with suppress(ValueError):
             return entry(*parts)
-    raise CorruptBytes(position, f"Malformed line in checkpoint file: {content!r}")
+    raise CorruptBytes(position, f"Malformed line in checkpoint file: {excerpt(content)!r}")
 
 
 def _int(digits: str, bits: int) -> int:
@@ -197,7 +198,7 @@ def _named(line: tuple[int, str], name: str) -> str:
     position, content = line
     parts = _COLON.split(content)
     if len(parts) != 2 or parts[0] != name:
-        raise CorruptBytes(position, f"Malformed line in partition metadata file: {content!r}")
+        raise CorruptBytes(position, f"Malformed line in partition metadata file: {excerpt(content)!r}")
     return parts[1]
 
 
@@ -207,24 +208,25 @@ def _uuid(name: str, position: int) -> bytes:
         decoded = base64.b64decode(name + "=" * (-len(name) % 4), altchars=b"-_", validate=True)
         if len(decoded) == 16:
             return decoded
-    raise CorruptBytes(position, f"the topic id is not 16 bytes in base64: {name!r}")
+    raise CorruptBytes(position, f"the topic id is not 16 bytes in base64: {excerpt(name)!r}")
 
 
 def _joined(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     """(position, content) of each property: without comments and blank lines, a line that ends in a backslash with its next."""
-    joined, start = "", 0
+    parts, is_begun, start = [], False, 0
     for position, content in lines:
         content = content.lstrip(" \t\f")
-        if not joined and (not content or content[0] in "#!"):
+        if not is_begun and (not content or content[0] in "#!"):
             continue
-        start, joined = (start if joined else position), joined + content
-        if (len(joined) - len(joined.rstrip("\\"))) % 2 == 0:
-            yield start, joined
-            joined = ""
-        else:
-            joined = joined[:-1]
-    if joined:
-        yield start, joined
+        start = start if is_begun else position
+        goes_on = (len(content) - len(content.rstrip("\\"))) % 2  # a backslash before the line's end; those before it come in pairs
+        parts.append(content[:-1] if goes_on else content)
+        is_begun = is_begun or bool(parts[-1])
+        if not goes_on:
+            yield start, "".join(parts)
+            parts, is_begun = [], False
+    if is_begun:
+        yield start, "".join(parts)
 
 
 def _unescaped(text: str, position: int) -> str:

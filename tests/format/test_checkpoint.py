@@ -1,5 +1,8 @@
 """The text files, against the bytes of real directories and the rules of Kafka 4.3 and Java."""
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -178,3 +181,28 @@ def test_a_bad_state_of_a_quorum_is_told(text, words):
     with pytest.raises(CorruptBytes) as bad:
         checkpoint.parse_quorum_state(text)
     assert words in bad.value.what
+
+
+def test_a_property_of_many_lines_is_joined_once():
+    """A line copied for each that follows would take minutes of processor time."""
+    script = (
+        "import resource; resource.setrlimit(resource.RLIMIT_CPU, (25, 25))\n"
+        "from kafkaviz.format import checkpoint\n"
+        "assert checkpoint.parse_properties(b'aaaaaaaaaa\\\\\\n' * 640_000 + b'=v') == {'a' * 6_400_000: 'v'}"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=300)
+
+
+def test_pairs_of_backslashes_across_lines():
+    """Only the last one of a line joins it to the next."""
+    assert checkpoint.parse_properties(b"a=1\\\\\\\n  \\\\\nb=2") == {"a": "1\\\\", "b": "2"}
+
+
+@pytest.mark.parametrize("parse", [checkpoint.parse_offsets, checkpoint.parse_leader_epochs, checkpoint.parse_partition_metadata])
+def test_a_message_quotes_the_beginning_of_a_line(parse):
+    """Of ten million characters some hundred."""
+    start = b"version: 0\ntopic_id: " if parse is checkpoint.parse_partition_metadata else b"0\n1\nt 0 "
+    with pytest.raises(CorruptBytes) as raised:
+        parse(start + b"9" * 10_000_000)
+    assert len(raised.value.what) < 300
+    assert raised.value.what.rstrip("')").endswith("9…")

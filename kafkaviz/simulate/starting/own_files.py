@@ -6,7 +6,7 @@ holds no metadata.version, so the start ends.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from kafkaviz import versions
@@ -18,6 +18,7 @@ from kafkaviz.simulate.config import Profile
 from kafkaviz.simulate.recovering.recovery import Raised
 from kafkaviz.simulate.starting import small_files, way_outs
 from kafkaviz.simulate.steps import Step
+from kafkaviz.units import excerpt
 
 RUNTIME = "java.lang.RuntimeException"
 CORRUPT_RECORD = "org.apache.kafka.common.errors.CorruptRecordException"
@@ -53,20 +54,24 @@ def own_steps(files: OwnFiles, of: Profile) -> tuple[Step, ...]:
 def properties_fault(data: bytes) -> str | None:
     """What MetaProperties does not take of a meta.properties, or None."""
     try:
-        found = checkpoint.parse_properties(data)
+        return _fault_in(checkpoint.parse_properties(data))
     except CorruptBytes as fault:
         return fault.what
+
+
+def _fault_in(found: Mapping[str, str]) -> str | None:
+    """The same of properties that were parsed."""
     version = found.get("version", "0")
     if version not in ("0", "1"):
-        return f"version {version} is none that Kafka knows"
+        return f"version {excerpt(version)} is none that Kafka knows"
     name = "node.id" if version == "1" else "broker.id"
     lacking = [one for one in ("cluster.id", "node.id") if version == "1" and one not in found]
     if lacking:
         return f"it does not tell {' and '.join(lacking)}"
     if name in found and not (_NUMBER.fullmatch(found[name]) and -(1 << 31) <= int(found[name]) < 1 << 31):
-        return f"{name} {found[name]!r} is no number"
+        return f"{name} {excerpt(found[name])!r} is no number"
     if "directory.id" in found and small_files.id_fault(found["directory.id"], META_PROPERTIES):
-        return f"directory.id {found['directory.id']!r} is no id"
+        return f"directory.id {excerpt(found['directory.id'])!r} is no id"
     return None
 
 
@@ -103,10 +108,14 @@ def _properties(data: bytes | None, is_kraft: bool) -> Iterator[Step]:
         if is_kraft:
             yield _unknown_node(f"there is no {META_PROPERTIES}: {ONLY_ONE}", NONE_READABLE)
         return
-    fault = properties_fault(data)
+    try:
+        found = checkpoint.parse_properties(data)
+        fault = _fault_in(found)
+    except CorruptBytes as refused:
+        found, fault = {}, refused.what
     if fault:
         yield _unknown_node(f"{META_PROPERTIES} says nothing to Kafka ({fault}): {ONLY_ONE}", NONE_READABLE)
-    elif is_kraft and "cluster.id" not in checkpoint.parse_properties(data):
+    elif is_kraft and "cluster.id" not in found:
         yield _unknown_node(f"{META_PROPERTIES} does not tell cluster.id, which ends the start", NO_CLUSTER)
 
 
