@@ -26,7 +26,7 @@ from kafkaviz.errors import KafkavizError
 from kafkaviz.format import checkpoint
 from kafkaviz.format.names import CLEANER_CHECKPOINT, METADATA_TOPIC
 from kafkaviz.log import file
-from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, Broker
+from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, Broker, own_files
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.settings import Settings, Sourced, open_settings
 from kafkaviz.simulate.starting.restart import is_metadata
@@ -235,15 +235,15 @@ def retention_of(planned: Plan, partition: Partition, checked: Sequence[Checked]
 def newest_ms(broker: Broker) -> int:
     """The newest time of its logs and checkpoints: when the broker last wrote, or when they were copied without their times."""
     logs = [one.log.mtime_ns for partition in broker.partitions for one in partition.live]
-    checkpoints = [path for name in CHECKPOINTS.values() if (path := broker.path / name).exists()]
-    return max([*logs, *(file.info(path).mtime_ns for path in checkpoints)], default=0) // 1_000_000
+    checkpoints = [one.mtime_ns for one in own_files(broker.path) if one.name in CHECKPOINTS.values()]
+    return max([*logs, *checkpoints], default=0) // 1_000_000
 
 
 def compacted_partitions(broker: Broker) -> frozenset[tuple[str, int]]:
     """The topic-partitions that were compacted once, as cleaner-offset-checkpoint has them."""
     path = broker.path / CLEANER_CHECKPOINT
     try:
-        return frozenset(checkpoint.parse_offsets(file.read_text(path))) if path.exists() else frozenset()
+        return frozenset(checkpoint.parse_offsets(file.read_text(path))) if file.is_there(path) else frozenset()
     except KafkavizError:
         return frozenset()
 

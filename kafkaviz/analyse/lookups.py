@@ -13,6 +13,7 @@ from kafkaviz.analyse.infer.version import NOTHING_DECIDES, Assumed, assumed_ver
 from kafkaviz.analyse.recovered import distrusted, recovered
 from kafkaviz.errors import CannotOpen, CorruptBytes
 from kafkaviz.format import names
+from kafkaviz.log import file
 from kafkaviz.log.broker import CHECKPOINTS, CLEAN_SHUTDOWN, META_PROPERTIES, open_broker
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
@@ -71,10 +72,10 @@ def needs_recovery(partition: Partition, release: tuple[int, ...] | None = None)
     """
     root = partition.path.parent
     around = (META_PROPERTIES, CLEAN_SHUTDOWN, *CHECKPOINTS.values())
-    if not any((root / name).exists() for name in around):
+    if not any(file.is_there(root / name) for name in around):
         return False
     of = start_profile(release or assumed(partition).version)
-    is_clean = (root / CLEAN_SHUTDOWN).exists() and (of.close_trims or partition.topic != names.METADATA_TOPIC)
+    is_clean = file.is_there(root / CLEAN_SHUTDOWN) and (of.close_trims or partition.topic != names.METADATA_TOPIC)
     return not is_clean or any(_is_distrusted(one, of) for one in partition.live)
 
 

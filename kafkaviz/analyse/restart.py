@@ -155,7 +155,7 @@ def _unknown(partition: Partition, image: Image) -> str:
 def strange_directories(root: Path) -> Iterator[str]:
     """Directories that LogManager takes for partitions though their names are none; it refuses to start on them."""
     with file.failing_kindly(root), os.scandir(root) as entries:
-        found = sorted(entry.name for entry in entries if entry.is_dir())
+        found = sorted(entry.name for entry in entries if file.is_directory(entry))
     yield from (name for name in found if name not in names.NO_PARTITIONS and not names.parse_directory(name))
 
 

@@ -61,7 +61,7 @@ class Broker:
         """How it was left: "clean", "unclean", or "unknown" of one partition directory that has no broker's around it."""
         if self.clean:
             return "clean"
-        return "unknown" if self.is_lone and not (self.path / META_PROPERTIES).exists() else "unclean"
+        return "unknown" if self.is_lone and not file.is_there(self.path / META_PROPERTIES) else "unclean"
 
     @property
     def node_id(self) -> str | None:
@@ -100,7 +100,7 @@ def open_broker(path: Path | str) -> Broker:
     offsets = _checkpoints(root, problems)
     partitions = [_opened(root / name, parsed, offsets, problems) for name, parsed in directories.items()]
     found = tuple(filter(None, partitions))
-    if not (root / META_PROPERTIES).exists() and not problems and not any(partition.segments for partition in found):
+    if not file.is_there(root / META_PROPERTIES) and not problems and not any(partition.segments for partition in found):
         raise _no_broker(root)  # any folder may hold one that is called gcc-12
     left = _clean(root, problems)
     return Broker(root, source, found, _properties(root, problems), *left, tuple(problems), is_simulated=_is_simulated(root))
@@ -140,7 +140,7 @@ def _partition_directories(root: Path) -> tuple[dict[str, names.PartitionName], 
     with file.failing_kindly(root), os.scandir(root) as entries:
         for entry in sorted(entries, key=lambda one: names.counting(one.name)):
             parsed = names.parse_directory(entry.name)
-            if parsed and entry.is_dir():
+            if parsed and file.is_directory(entry):
                 found[entry.name] = parsed
     return found, problems
 
@@ -163,7 +163,7 @@ def _checkpoints(root: Path, problems: list[Problem]) -> dict[str, dict]:
 
 def _offsets(path: Path, problems: list[Problem]) -> dict:
     try:
-        return checkpoint.parse_offsets(file.read_text(path)) if path.exists() else {}
+        return checkpoint.parse_offsets(file.read_text(path)) if file.is_there(path) else {}
     except KafkavizError as fault:
         problems.append(Problem.of(path, fault))
         return {}
@@ -172,7 +172,7 @@ def _offsets(path: Path, problems: list[Problem]) -> dict:
 def _properties(root: Path, problems: list[Problem]) -> dict[str, str]:
     path = root / META_PROPERTIES
     try:
-        return checkpoint.parse_properties(file.read_whole(path, file.PROPERTIES_BYTES)) if path.exists() else {}
+        return checkpoint.parse_properties(file.read_whole(path, file.PROPERTIES_BYTES)) if file.is_there(path) else {}
     except KafkavizError as fault:
         problems.append(Problem.of(path, fault))
         return {}
@@ -182,7 +182,7 @@ def _clean(root: Path, problems: list[Problem]) -> tuple[bool, dict | None]:
     """Whether the marker of a clean stop is there, and what it holds; a broker goes by its being there alone (LogManager, 4.3.1)."""
     path = root / CLEAN_SHUTDOWN
     try:
-        return path.exists(), checkpoint.parse_clean_shutdown(file.read_text(path, MARKER_BYTES)) if path.exists() else None
+        return file.is_there(path), checkpoint.parse_clean_shutdown(file.read_text(path, MARKER_BYTES)) if file.is_there(path) else None
     except KafkavizError as fault:
         problems.append(Problem.of(path, fault))
         return True, None
@@ -209,11 +209,11 @@ def _no_broker(root: Path) -> CannotOpen:
 
 def _directories(root: Path) -> list[Path]:
     with file.failing_kindly(root), os.scandir(root) as entries:
-        return sorted(Path(entry.path) for entry in entries if entry.is_dir())
+        return sorted(Path(entry.path) for entry in entries if file.is_directory(entry))
 
 
 def _looks_like_broker(path: Path) -> bool:
     try:
-        return (path / META_PROPERTIES).exists() or any(_is_partition(child) for child in _directories(path))
+        return file.is_there(path / META_PROPERTIES) or any(_is_partition(child) for child in _directories(path))
     except (CannotOpen, OSError):
         return False

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from stat import S_ISREG
+from stat import S_ISLNK, S_ISREG
 
 import numpy as np
 
@@ -60,17 +60,48 @@ def of_stat(directory: Path, name: str, stat: os.stat_result) -> FileInfo:
     return FileInfo(directory, name, stat.st_size, stat.st_blocks * BLOCK_BYTES, stat.st_mtime_ns)
 
 
+def is_there(path: Path) -> bool:
+    """Whether there is such a file or directory, be it one that cannot be reached; a link that leads to nothing is none."""
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:  # a link that leads round, or to where nobody may look: reading it tells
+        return True
+    return True
+
+
+def is_directory(entry: os.DirEntry) -> bool:
+    """Whether an entry is a directory, also by a link; False where the link cannot be followed, as java.io.File says then."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
 def listed(directory: Path) -> list[FileInfo]:
-    """The files of a directory by name, with size and time; one that vanishes meanwhile is left out."""
+    """The files of a directory by name, with size and time, and links that cannot be followed; one that vanishes is left out."""
     found = []
     with failing_kindly(directory), os.scandir(directory) as entries:
         os.close(_open_at_once(str(directory), os.O_RDONLY | os.O_DIRECTORY))
         for entry in entries:
             with suppress(FileNotFoundError):
-                stat = entry.stat()
-                if S_ISREG(stat.st_mode):
+                stat = _stat(entry)
+                if S_ISREG(stat.st_mode) or S_ISLNK(stat.st_mode):
                     found.append(of_stat(directory, entry.name, stat))
     return sorted(found, key=attrgetter("name"))
+
+
+def _stat(entry: os.DirEntry) -> os.stat_result:
+    """What an entry leads to; of a link that cannot be followed the link itself, which tells so when it is read."""
+    try:
+        return entry.stat()
+    except FileNotFoundError:
+        raise
+    except OSError:
+        if entry.is_symlink():
+            return entry.stat(follow_symlinks=False)
+        raise
 
 
 def read(path: Path, position: int = 0, length: int | None = None) -> bytes:

@@ -132,7 +132,7 @@ def _beside(broker: Broker) -> Iterator[tuple[str, Stamp]]:
     """What else lies in a broker directory: a start does not like everything."""
     with suppress(CannotOpen), file.failing_kindly(broker.path), os.scandir(broker.path) as entries:
         for entry in entries:
-            if entry.is_dir():
+            if file.is_directory(entry):
                 yield from [] if names.parse_directory(entry.name) else [(f"{entry.name}/", (0, 0))]
             elif entry.name not in SMALL_FILES and (stamp := _stamp_of(broker.path / entry.name)):
                 yield entry.name, stamp

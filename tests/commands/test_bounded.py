@@ -105,3 +105,45 @@ def test_pipes_among_a_brokers_files_are_findings(tmp_path):
     assert {name for code, name in found if code == "unreadable-file"} == {"meta.properties", *SMALL_FILES}
     assert found["unreadable-file", "meta.properties"]["next_step"] == "Move it away: a broker keeps regular files alone"
     assert ("timeindex-empty", f"t-0/{NAME}.timeindex") in found
+
+
+def test_links_that_cannot_be_followed_hide_nothing_but_themselves(tmp_path):
+    """Beside the partitions, in place of one, and among a partition's files."""
+    root = broker(tmp_path / "b")
+    names = ("x.txt", "orders-1", "recovery-point-offset-checkpoint", f"t-0/{1:020d}.log", "t-0/notes")
+    for name in names:
+        (root / name).symlink_to(root / name)
+    found = findings(root)
+    assert {name: code for code, name in found if name in names} == {
+        "x.txt": "unknown-file", "orders-1": "unknown-file", "recovery-point-offset-checkpoint": "unreadable-file",
+        f"t-0/{1:020d}.log": "unreadable-file", "t-0/notes": "unknown-file",
+    }  # fmt: skip
+    assert found["unreadable-file", f"t-0/{1:020d}.log"]["evidence"]["found"] == "too many levels of symbolic links"
+    assert ("offset-gap-explained" in {code for code, _ in found}, ("timeindex-empty", f"t-0/{NAME}.timeindex") in found) == (False, True)
+
+
+def test_a_link_to_where_nobody_may_look_is_there(tmp_path, monkeypatch):
+    """It is the reading that tells what is wrong with it; one that leads to nothing is none."""
+    (tmp_path / "nothing").symlink_to("not there")
+    assert not file.is_there(tmp_path / "nothing")
+    monkeypatch.setattr(os, "stat", lambda path: (_ for _ in ()).throw(PermissionError(13, "Permission denied")))
+    assert file.is_there(tmp_path / "shut")
+
+
+@pytest.mark.parametrize(("log", "told"), [
+    (batch(attributes=0x10, producer_id=5, producer_epoch=0, base_sequence=0) + batch(base_offset=1, attributes=0x30, producer_id=5),
+     "t-0, append 1: org.apache.kafka.common.InvalidRecordException: Invalid value size found for control record key"),
+    (batch(base_offset=2**63 - 1), "t-0: its last offset is 9223372036854775807, behind which a log has no offset left"),
+])  # fmt: skip
+def test_a_replay_that_kafka_would_end_is_one_line(tmp_path, log, told):
+    """Exit status 2, and nothing is written."""
+    done = run("simulate", "--replay", broker(tmp_path / "b", log) / "t-0", "--out", tmp_path / "out")
+    assert (done.returncode, told in done.stderr.decode(), "Traceback" in done.stderr.decode()) == (2, True, False)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_clock_in_microseconds_is_written_as_java_dates_it(tmp_path):
+    """In the year 58692, in the comment of meta.properties."""
+    log = batch(time_ms=bounded.TIME_MS * 1000)
+    done = run("simulate", "--replay", broker(tmp_path / "b", log) / "t-0", "--out", tmp_path / "out")
+    assert (done.returncode, (tmp_path / "out" / "meta.properties").read_text().splitlines()[1]) == (0, "#Thu Nov 03 14:13:20 UTC 58692")

@@ -223,7 +223,7 @@ def _features(path: Path) -> dict[str, int]:
     """
     levels: dict[str, int] = {}
     try:
-        data = read(path, 0, MOST_BYTES) if path.exists() else b""
+        data = read(path, 0, MOST_BYTES)
         while METADATA_VERSION not in levels and len(data) > HEADER_BYTES:
             batch = bytes(batch_records.whole(data))
             features = (metadata.feature_level(value or b"") for value in record_heads.values(batch))

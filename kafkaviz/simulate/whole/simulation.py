@@ -32,6 +32,7 @@ from kafkaviz.units import file_stem
 
 WATERMARK_EVERY_MS = 5000  # replica.high.watermark.checkpoint.interval.ms
 RECOVERY_POINT_EVERY_MS = 60_000  # log.flush.offset.checkpoint.interval.ms
+LAST_OFFSET = 2**63 - 1
 DIGEST_BYTES = 1 << 20
 
 
@@ -208,6 +209,8 @@ class Run:
             self.log.append(chunk.rows, chunk.data, None if self.plan.are_made else replaying.valid(chunk))
         except AppendFailed as failed:
             raise KafkavizError(f"{self.plan.directory}, append {failed.append}: {failed.raised}") from None
+        if self.log.log_end_offset > LAST_OFFSET:
+            raise KafkavizError(f"{self.plan.directory}: its last offset is {LAST_OFFSET}, behind which a log has no offset left")
         self._note_times(chunk.rows, first)
 
     def silence(self, until_ms: int) -> None:

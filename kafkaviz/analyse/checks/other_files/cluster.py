@@ -49,7 +49,7 @@ def quorum_state(found: FileInfo, facts: Facts) -> Iterator[Finding]:
 
 def bootstrap(path: Path, end: Step | None, version: Version) -> Iterator[Finding]:
     """The metadata that the directory was formatted with: a start reads its records, and no checksum."""
-    if not path.exists():
+    if not file.is_there(path):
         return
     consequence = f"The node does not start: {end.error}" if end else "A start looks at no checksum here, and believes what it reads"
     try:

@@ -31,7 +31,7 @@ def of_broker(broker: Broker, version: Version, strange_names: Sequence[str] = (
             consequence, partition = (unreadable.ONLY_THERE, None) if name == CLEAN_SHUTDOWN else (unreadable.OFFLINE, name)
             yield unreadable.of_path(name, partition, problem, version, consequence)
     with file.failing_kindly(broker.path), os.scandir(broker.path) as entries:
-        found = sorted(entry.name for entry in entries if not entry.is_dir())
+        found = sorted(entry.name for entry in entries if not file.is_directory(entry))
     known = (*OWN_FILES, SERVER_PROPERTIES)  # the latter is what somebody put there to tell its settings
     yield from (strangers.stranger(None, name, None, version) for name in found if name.removesuffix(".tmp") not in known)
 
@@ -45,7 +45,7 @@ def _ends(broker: Broker, version: Version) -> dict[str, Step]:
 
 
 def _checkpoint(path: Path, version: Version) -> Iterator[Finding]:
-    if not path.exists():
+    if not file.is_there(path):
         return
     try:
         checkpoint.parse_offsets(file.read_text(path))
@@ -65,12 +65,12 @@ def _properties(broker: Broker, ends_start: bool, version: Version) -> Iterator[
         return
     kind, lacking = broker.properties.get("version", "0"), [one for one in ("broker.id", "cluster.id") if one not in broker.properties]
     fault = problem.what if problem else "there is no meta.properties"
-    if not problem and path.exists():
+    if not problem and file.is_there(path):
         fault = own_files.properties_fault(file.read_whole(path, file.PROPERTIES_BYTES))
     if not fault and kind == "0" and lacking:
         fault = f"it does not tell {' and '.join(lacking)}"
     if fault:
         consequence = "" if ends_start else "A broker of ZooKeeper's times takes what is missing from its settings, and writes it down"
         keys = "version=0, broker.id" if kind == "0" and not ends_start else "version=1, cluster.id, node.id"
-        found = "no file" if not path.exists() else fault
+        found = "no file" if not file.is_there(path) else fault
         yield finding("meta-properties-bad", fault, Evidence(found, keys), file=META_PROPERTIES, version=version, consequence=consequence)
