@@ -12,6 +12,8 @@ OTHER_UNITS = (  # the numbers that make sense in it rather than in milliseconds
     ("seconds", 10**8, 10**10, 1000, 1), ("microseconds", 10**14, 10**17, 1, 1000), ("nanoseconds", 10**17, 10**20, 1, 1_000_000),
 )  # fmt: skip
 _DRIVING = re.compile("[\x00-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")  # a terminal, or the order of letters
+_TURNING = re.compile(_DRIVING.pattern.replace("\x00-\x1f", "\x00-\x08\x0b\x0c\x0e-\x1f"))
+_LONE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # what no name that the system gave holds
 _GROUPED = re.compile(f"(?<=[0-9]){THIN}(?=[0-9])")
 
 
@@ -101,14 +103,26 @@ def file_stem(base_offset: int) -> str:
     return f"{base_offset:020d}"
 
 
+def encodable(text: str) -> str:
+    """A text that can be sent: bytes of a file's name that are no UTF-8 become U+FFFD, and so do halves of surrogate pairs."""
+    return _LONE.sub("\ufffd", text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def legible(name: str) -> str:
-    """A file's name as text that can be shown and sent: bytes that are no UTF-8 become U+FFFD."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    """The same as it can be shown: what would drive a terminal or turn the order of the letters is written out, as ESC is by \\x1b.
+
+    Ends of lines and tabs stay.
+    """
+    return _TURNING.sub(_written_out, encodable(name))
 
 
 def on_one_line(text: str) -> str:
-    """The same as legible, and what would drive a terminal or break the line is written out: a new line as \\n, ESC as \\x1b."""
-    return _DRIVING.sub(lambda found: repr(found[0])[1:-1], legible(text))
+    """The same as legible on one line: a new line is written out as \\n, a tab as \\t."""
+    return _DRIVING.sub(_written_out, encodable(text))
+
+
+def _written_out(found: re.Match) -> str:
+    return repr(found[0])[1:-1]
 
 
 def excerpt(text: str) -> str:

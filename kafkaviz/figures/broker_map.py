@@ -163,7 +163,7 @@ def _bar(row: int, start_byte: int, one: np.void, named: Row, marks: Sequence[Ma
 def _whole_row(segments: np.ndarray, row: int, named: Row) -> Bar:
     largest, log_bytes = segments[segments["log_bytes"].argmax()], int(segments["log_bytes"].sum())
     many = say("broker.hover_many", count=units.group(len(segments)))
-    head = say("common.comma", first=f"<b>{escape(named.label)}</b>", next=many)
+    head = say("common.comma", first=f"<b>{escape(named.label, quote=False)}</b>", next=many)
     hover = f"{head}<br>{say('broker.hover_many_below', size=units.size(log_bytes))}"
     return Bar(row, 0, log_bytes, "many", named.directory, int(largest["base_offset"]), hover)
 
@@ -173,7 +173,7 @@ def _hover(segment: np.void, name: str, marks: Sequence[Mark]) -> str:
     held = {name: counted(f"common.n_{name}", count[name], n=units.group(count[name])) for name in ("batches", "records")}
     kind = say(f"common.kind_{KINDS[segment['kind']]}")
     lines = [
-        say("common.comma", first=f"<b>{escape(name)}</b> {units.file_stem(int(segment['base_offset']))}", next=kind),
+        say("common.comma", first=f"<b>{escape(name, quote=False)}</b> {units.file_stem(int(segment['base_offset']))}", next=kind),
         say("broker.hover_batches", size=units.group(int(segment["log_bytes"])), **held),
         say("broker.hover_entries", offset=units.group(count["offset_entries"]), time=units.group(count["time_entries"])),
     ]
@@ -379,7 +379,7 @@ def _notes(number: int, row: MapRow, axis_bytes: float, ink: Mapping[str, str]) 
     name = _note(_short(row.name), y, 13, ink["ink_3" if row.quiet else "ink"], "left") | {"xref": "paper", "x": 0, "xshift": -LEFT_PX}
     gap = _note(row.gap, y, 12.5, ink["offset_text" if row.dense else "ink_2"], "right") | {"xref": "paper", "x": 1, "xshift": RIGHT_PX}
     if _short(row.name) != row.name:
-        name["hovertext"] = escape(row.name)
+        name["hovertext"] = escape(row.name, quote=False)
     if not row.log_bytes:
         return [name, gap, _note(say("broker.empty"), y, 12, ink["ink_3"], "left") | {"x": 0, "xshift": EMPTY_PX}]
     if row.mark:
@@ -394,7 +394,7 @@ def _short(name: str) -> str:
 
 def _note(text: str, y: float, size: float, colour: str, anchor: str) -> dict:
     bare = {"showarrow": False, "borderpad": 0, "borderwidth": 0}
-    return {"text": escape(text), "y": y, "yanchor": "middle", "xanchor": anchor, "font": {"size": size, "color": colour}, **bare}
+    return {"text": escape(text, False), "y": y, "yanchor": "middle", "xanchor": anchor, "font": {"size": size, "color": colour}, **bare}
 
 
 def _axis_title(ink: Mapping[str, str]) -> list[dict]:

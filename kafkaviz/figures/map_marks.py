@@ -42,7 +42,7 @@ def row_mark(label: str, marks: Sequence[Mark], tail: str, base_offsets: Sequenc
     words = tail or say(f"marks.{marks[0].code}")
     more = len(marks) - 1
     shown = counted("broker.mark_more", more, first=words, n=more) if more > 0 else words
-    lines = [f"<b>{escape(label)}</b>", *(map(_line, marks[:SHOWN]) if marks else [escape(tail)])]
+    lines = [f"<b>{escape(label, quote=False)}</b>", *(map(_line, marks[:SHOWN]) if marks else [escape(tail, quote=False)])]
     if len(marks) > SHOWN:
         lines.append(say("common.n_more", n=len(marks) - SHOWN))
     return RowMark(ERROR if tail else marks[0].severity, shown, "<br>".join(lines), next(about, base_offsets[-1]))
@@ -60,7 +60,7 @@ def _line(mark: Mark) -> str:
 
 def said(mark: Mark) -> str:
     """A line about a finding: how bad, and what."""
-    return say("broker.mark_line", severity=say(f"common.severity_{mark.severity}"), title=escape(told(CODES[mark.code].title)))
+    return say("broker.mark_line", severity=say(f"common.severity_{mark.severity}"), title=escape(told(CODES[mark.code].title), False))
 
 
 def by_segment(marks: Iterable[Mark]) -> dict[int, list[Mark]]:

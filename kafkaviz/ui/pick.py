@@ -17,7 +17,7 @@ from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.ui import access, cache, faults, state
 from kafkaviz.ui.cache import Listed
-from kafkaviz.units import legible
+from kafkaviz.units import encodable, legible
 from kafkaviz.words import say
 
 RECENT = 8  # directories that are remembered
@@ -63,7 +63,8 @@ def _partition(opened: Broker) -> Partition:
     """The topic-partition of the address, else the largest."""
     asked = st.query_params.get(state.TOPIC_PARTITION)
     if asked:
-        odd = (one for one in opened.partitions if one.directory != asked == legible(one.directory))
+        as_sent = {one.directory: (legible(one.directory), encodable(one.directory)) for one in opened.partitions}
+        odd = (one for one in opened.partitions if one.directory != asked and asked in as_sent[one.directory])
         found = next(odd, None) or next((one for one in opened.partitions if one.directory == asked), None)
         if not found:
             raise _refused("faults.no_partition_named", opened.path, asked)

@@ -6,7 +6,7 @@ An address brings back what its reader saw: `/segment?dir=/data/kafka&tp=orders-
 from pathlib import Path
 
 from kafkaviz import words
-from kafkaviz.units import legible
+from kafkaviz.units import encodable
 
 # Address parameters. A page's own choices (an order, a filter) are widgets with bind="query-params" and named here too.
 DIRECTORY = "dir"  # a broker directory or an archive of one, as it was given
@@ -77,7 +77,7 @@ def address(directory: str | Path, topic_partition: str = "", segment: int | Non
     """The address parameters of a place, and the language where it is not English; what is not given is left out."""
     spoken = "" if words.language() == words.ENGLISH else words.language()
     parts = {DIRECTORY: str(directory), TOPIC_PARTITION: topic_partition, SEGMENT: segment, PIN: pin, LANGUAGE: spoken}
-    return {name: legible(str(value)) for name, value in parts.items() if value not in ("", None)}
+    return {name: encodable(str(value)) for name, value in parts.items() if value not in ("", None)}
 
 
 def number(text: str | None) -> int | None:

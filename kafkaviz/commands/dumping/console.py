@@ -2,6 +2,8 @@
 
 from typing import BinaryIO
 
+from kafkaviz.units import legible
+
 BLOCK_BYTES = 1 << 20
 
 
@@ -29,7 +31,7 @@ class Console:
     def complain(self, text: str) -> None:
         """Prints on stderr."""
         self.flush()
-        self._err.write(text.encode("utf-8", "surrogateescape"))
+        self._err.write(_shown(self._err, text.encode("utf-8", "surrogateescape")))
         self._err.flush()
 
     def flush(self) -> None:
@@ -40,7 +42,14 @@ class Console:
         joined = self._waiting[0] if len(self._waiting) == 1 else b"".join(self._waiting)
         self._waiting, self._waiting_bytes = [], 0
         try:
-            self._out.write(joined)
+            self._out.write(_shown(self._out, joined))
             self._out.flush()
         except BrokenPipeError:
             raise ReaderGone from None
+
+
+def _shown(stream: BinaryIO, data: bytes) -> bytes:
+    """Kafka's bytes; on a terminal what would drive it is written out, which Kafka's tool does not."""
+    if not stream.isatty():
+        return data
+    return legible(bytes(data).decode("utf-8", "surrogateescape")).replace("\r", "\\r").encode()

@@ -49,7 +49,7 @@ def topics(shown: Shown) -> None:
         names.pop("", None)
         words = say("tuning.open_topic")
         look = {"label_visibility": "collapsed", "index": None, "placeholder": words, "width": 260, "key": "kv_topic_open"}
-        chosen = st.selectbox(words, list(names), format_func=lambda one: names.get(one, one), **look)
+        chosen = st.selectbox(words, list(names), format_func=lambda one: units.legible(names.get(one, one)), **look)
         if chosen:
             go_to(shown.place, chosen)
         download(say("tuning.topics_csv"), lambda: csv_of(TOPIC_COLUMNS, map(topic_values(each), cases)), "topics.csv", "kv_topics_csv")
