@@ -106,6 +106,9 @@ KINDS = MappingProxyType({
     "tail-pages": _figure("one lookup at the end of an index, page by page", {"entries": Key(natural, needed=True)}, wide=True),
     "rolls": _figure("a simulated log as it fills, and why each segment ended", WRITTEN, wide=True, others=Key(whole)),
     "limits": _figure("which limit ends a segment first, by throughput", WRITTEN, wide=True, others=Key(whole)),
+    "retention": _figure("what a retention check deletes of a real topic-partition, so many days after its newest record", {
+        **REAL, "retention-days": Key(natural, needed=True), "days": Key(natural, needed=True),
+    }, wide=True),
     "findings": _figure("what is wrong in a real directory, and what Kafka does", {**REAL, "code": Key(name, many=True)}, wide=True),
     "tuning": _figure("which headers and which index bytes each interval costs a real topic-partition, and what to set", {
         **REAL, "considered": Key(natural, default=16384),

@@ -11,11 +11,12 @@ from kafkaviz.ui.lessons.live.findings import FINDINGS
 from kafkaviz.ui.lessons.live.growing import GROWTH
 from kafkaviz.ui.lessons.live.lookups import LANES, STEPPER, WHY
 from kafkaviz.ui.lessons.live.memory import PAGES, TAIL
+from kafkaviz.ui.lessons.live.retained import RETENTION
 from kafkaviz.ui.lessons.live.rolled import LIMITS, ROLLS
 from kafkaviz.ui.lessons.live.segments import RULER, SEGMENTS, TABLE
 
 LIVE = {
     "entries": ENTRIES, "stepper": STEPPER, "lanes": LANES, "why": WHY, "bytes": BYTES, "ruler": RULER, "table": TABLE,
     "segments": SEGMENTS, "growth": GROWTH, "pages": PAGES, "tail-pages": TAIL, "rolls": ROLLS, "limits": LIMITS, "findings": FINDINGS,
-    "tuning": TUNING, "sweep": SWEEP,
+    "retention": RETENTION, "tuning": TUNING, "sweep": SWEEP,
 }  # fmt: skip
