@@ -1,5 +1,7 @@
 """The Workshop in a real browser, by keyboard: answer, watch, go on; a stepper between; no error in the console, nothing clipped."""
 
+import pytest
+
 from tests import test_browser
 
 pytestmark = test_browser.pytestmark
@@ -28,7 +30,7 @@ def test_a_lesson_by_keyboard(server, page):
     for _ in range(6):
         page.keyboard.press("ArrowRight")
     page.get_by_text("the offset index gets offset 59 at byte 5\u202f000").first.wait_for()
-    page.wait_for_url("**step=7**")
+    page.wait_for_url("**step=last-offset_1_0.7**")
     press(page, "n")
     test_browser.heading(page, "What the entry says")
     page.get_by_text("Where does the search for offset 21 begin?").wait_for()
@@ -66,3 +68,42 @@ def test_chinese_and_the_hand_out(server, page):
     assert not page.locator("[data-testid=stSidebar]").is_visible() and not page.get_by_role("button", name="打印").is_visible()
     assert page.get_by_role("heading", name="答案").is_visible()
     assert page.evaluate("document.documentElement.scrollHeight") > 3000
+
+
+@pytest.mark.parametrize("rests", [False, True])
+@pytest.mark.parametrize(
+    ("lesson", "part", "title", "next_title"),
+    [("warm-section", 3, "First the last 8 KiB", "What others pay"), ("time", 2, "Why times only rise", "Four steps")],
+)
+def test_a_stepper_begins_at_its_own_step(server, page, lesson, part, title, next_title, rests):
+    """Where the stepper of the step before stood, rested or still on its way into the address, is nothing to this one."""
+    page.goto(f"{server}/workshop?lesson={lesson}&at={part}&answers={lesson}.{part}x+{lesson}.{part + 1}x")
+    test_browser.heading(page, title)
+    begins = "step 16 of" if lesson == "time" else "step 1 of"
+    page.locator(".count", has_text=begins).wait_for()
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    page.locator(".count", has_text=begins.replace("16", "18").replace("step 1 ", "step 3 ")).wait_for()
+    if rests:
+        page.wait_for_url("**step=*")
+    page.get_by_role("button", name="Next step").click()
+    test_browser.heading(page, next_title)
+    page.locator(".count", has_text="step 1 of").wait_for()
+    page.wait_for_timeout(400)  # a position that was on its way would have come by now
+    assert page.locator(".count").all_inner_texts()[0].startswith("step 1 of")
+    page.goto(f"{page.url}&step={lesson}_{part}_0.3")
+    test_browser.heading(page, next_title)
+    page.locator(".count", has_text="step 1 of").wait_for()
+    page.goto(f"{page.url.partition('&step')[0]}&step=3")  # as addresses were before
+    test_browser.heading(page, next_title)
+    page.locator(".count", has_text="step 1 of").wait_for()
+
+
+def test_a_stepper_that_was_moved_comes_back(server, page):
+    """Its position is its own: a reload has it, and back from the next step it begins anew."""
+    page.goto(f"{server}/workshop?lesson=time&at=2")
+    page.locator(".count", has_text="step 16 of").wait_for()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**step=time_2_0.17**")
+    page.reload()
+    page.locator(".count", has_text="step 17 of").wait_for()

@@ -1,27 +1,36 @@
 // What every stepper shares: its bar, its keys, Play, and the step in the address as ?step=, counted from 1. Python sends all steps at
 // once: a step here costs one drawing and no server. A stepper's own part is an object of functions: build(m) when other data came,
-// draw(m, step), wide(m) the element whose width it draws for, and, if it likes, moved(m, step).
+// draw(m, step), wide(m) the element whose width it draws for, and, if it likes, moved(m, step). A stepper of a lesson has a name: its
+// step stands there as ?step=NAME.7, and what another one left in the address is nothing to it. data.begin: where it begins, from 0.
 const REST_MS = 120;
 
 function stepping(root, data, own) {
-  const m = root.host.__steps ??= { key: null, step: Number(new URLSearchParams(location.search).get('step') ?? 1) - 1 || 0 };
+  const m = root.host.__steps ??= { key: null };
   m.release?.(); // Streamlit calls anew on each change, without cleaning up before
   Object.assign(m, { own, path: location.pathname, $: name => root.querySelector('.' + name), hover: tooltip(root) });
-  const spoken = m.data?.language;
+  const before = m.data;
   m.data = data;
-  if (m.key !== data.key || spoken !== data.language) take(m);
+  if (m.key !== data.key || before.name !== data.name || before.language !== data.language) take(m, before);
   return m.release = listen(m, root.host);
 }
 
+const begin = m => m.data.begin ?? 0;
+
+// The step that the address has for this stepper, from 0; where it has none, or another's, the one that it begins at.
+function stated(m) {
+  const text = new URLSearchParams(location.search).get('step') ?? '', name = m.data.name ? `${m.data.name}.` : '';
+  return text.startsWith(name) && /^\d+$/.test(text.slice(name.length)) ? Number(text.slice(name.length)) - 1 : begin(m);
+}
+
 // Another story begins at its first step, the same one in another language stays where it is.
-function take(m) {
-  const { data } = m, first = m.key === null, same = first || m.key === data.key;
+function take(m, before) {
+  const { data } = m, first = m.key === null, same = m.key === data.key && before?.name === data.name;
   stop(m);
   Object.assign(m, { key: data.key, drawn: {} });
   speak(m);
   m.own.build(m);
   measure(m);
-  go(m, same ? m.step : 0, !first);
+  go(m, first ? stated(m) : same ? m.step : begin(m), !first);
 }
 
 // The bar in the reader's language.
@@ -77,7 +86,7 @@ function rest(m) { clearTimeout(m.writing); m.writing = setTimeout(() => write(m
 
 // Python writes the address as it knows it, with the step that the page was opened at: then the step goes in again.
 function stay(m) {
-  if (Number(new URLSearchParams(location.search).get('step') ?? 1) !== m.step + 1) rest(m);
+  if (stated(m) !== m.step) rest(m);
 }
 
 function show(m) {
@@ -93,7 +102,7 @@ function show(m) {
 function write(m) {
   const url = new URL(location);
   if (!m.$('say').isConnected || url.pathname !== m.path) return;
-  url.searchParams.set('step', m.step + 1);
+  url.searchParams.set('step', `${m.data.name ? `${m.data.name}.` : ''}${m.step + 1}`);
   history.replaceState(history.state, '', url);
 }
 

@@ -10,6 +10,7 @@ from kafkaviz.ui import parts, workshop
 from kafkaviz.ui.frame import PAGES
 from kafkaviz.ui.lessons.grammar import Block, NoValue
 from kafkaviz.ui.lessons.live import LIVE
+from kafkaviz.ui.lessons.live.figure import step_now
 from kafkaviz.ui.workshop import At
 from kafkaviz.words import say
 
@@ -26,7 +27,12 @@ def drawn(figures: Sequence[Block], here: At) -> None:
         if number:
             st.space(16)
         is_open = workshop.is_solved(here) if block["after"] == "task" else is_answered or not block["after"]
-        _figure(block, f"{here.lesson.name}_{here.part}_{number}", is_open, is_answered)
+        _figure(block, _key(here, number), is_open, is_answered)
+
+
+def _key(here: At, number: int) -> str:
+    """What tells a figure from all others: its lesson, its step, its number there. It is the name of a stepper in the address, too."""
+    return f"{here.lesson.name}_{here.part}_{number}"
 
 
 def _figure(block: Block, key: str, is_open: bool, is_answered: bool) -> None:
@@ -51,14 +57,14 @@ def unmade(fault: Exception, key: str) -> None:
         pass
 
 
-def elsewhere(figures: Sequence[Block]) -> None:
-    """The page where the first figure can be looked at further."""
-    for block in figures:
+def elsewhere(figures: Sequence[Block], here: At) -> None:
+    """The page where the first figure can be looked at further, a stepper at the step where it stands."""
+    for number, block in enumerate(figures):
         try:
             name, query = LIVE[block.kind].onward(block)
         except (KafkavizError, NoValue):
             continue
         if PAGES[name].exists:
             with st.container(key="kv_elsewhere"):
-                st.page_link(PAGES[name].script, label=say("workshop.open_in", page=parts.page_name(name)), query_params=query)
+                st.page_link(PAGES[name].script, label=say("workshop.open_in", page=parts.page_name(name)), query_params=query | step_now(_key(here, number)))
             return

@@ -48,18 +48,12 @@ def _choice_button(here: At, place: int, text: str, is_right: bool, chosen: str 
     kind = "open" if chosen is None else "right" if is_right else "wrong" if mine == chosen else "other"
     with st.container(key=f"kv_opt_{kind}_{place}"):
         look = {"type": "secondary", "width": "stretch", "shortcut": str(place + 1)}
-        st.button(f"`{mine.upper()}`  {text}", key=f"kv_choice_{place}", on_click=_answer, args=(here, mine), **look)
+        st.button(f"`{mine.upper()}`  {text}", key=f"kv_choice_{place}", on_click=workshop.keep, args=(here.lesson.name, here.part, mine), **look)
 
 
 def _verdict(is_right: bool) -> None:
     kind, word = ("ok", "right") if is_right else ("error", "wrong_choice")
     st.html(f'<span role="status" class="kv-told {kind}">{escape(say(f"workshop.{word}"))}</span>')
-
-
-def _answer(here: At, letter: str) -> None:
-    """A choice was made; the stepper below begins anew."""
-    st.query_params.pop(state.STEP, None)
-    workshop.keep(here.lesson.name, here.part, letter)
 
 
 def _exercise(block: Block, here: At, number: int) -> None:

@@ -82,7 +82,7 @@ def _onward(found: Sequence[Lesson], here: At, shown: Sequence[Block]) -> None:
     with st.container(horizontal=True, gap=8, vertical_alignment="center", key="kv_steps"):
         _back(_before(found, here))
         _next(_after(found, here), here)
-        figures.elsewhere(shown)
+        figures.elsewhere(shown, here)
     with st.container(horizontal=True, gap=8, vertical_alignment="center", key="kv_progress"):
         _progress(found)
 

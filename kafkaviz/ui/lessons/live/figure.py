@@ -43,13 +43,17 @@ def framed(draw: Callable, shown, block: Block, key: str, below: str = "") -> No
             st.html(below)
 
 
-def step_now(block: Block) -> dict[str, str]:
-    """Where a stepper stands, as address parameters of the page it goes on in: as its own address says, else where it begins."""
-    step = st.query_params.get(state.STEP) or block["step"]
-    return {state.STEP: str(step)} if step else {}
+def begins(block: Block) -> dict[str, str]:
+    """Where a stepper begins, as address parameters of the page it goes on in."""
+    return {state.STEP: str(block["step"])} if block["step"] else {}
 
 
-def begin_at(block: Block) -> None:
-    """The step that a stepper begins at, where its address says none: the component itself reads it there."""
-    if block["step"] and state.STEP not in st.query_params:
-        st.query_params[state.STEP] = str(block["step"])
+def step_now(key: str) -> dict[str, str]:
+    """Where the stepper of this key stands, in the same way, as the address says: STEP=KEY.7; empty where that is of another stepper."""
+    name, _, step = st.query_params.get(state.STEP, "").rpartition(".")
+    return {state.STEP: step} if name == key and step.isdecimal() else {}
+
+
+def position(block: Block, key: str) -> dict[str, str | int]:
+    """What the component of a stepper takes besides its steps: its name in the address, and the step that it begins at, from 0."""
+    return {"name": key, "begin": max(0, (block["step"] or 1) - 1)}

@@ -5,7 +5,7 @@ from kafkaviz.figures.growth import GrowthView
 from kafkaviz.ui import state
 from kafkaviz.ui.components.growth import growth
 from kafkaviz.ui.lessons.grammar import Block
-from kafkaviz.ui.lessons.live.figure import PAPER_ROWS, Live, Onward, begin_at, step_now
+from kafkaviz.ui.lessons.live.figure import PAPER_ROWS, Live, Onward, begins, position
 from kafkaviz.ui.rolls import stories
 from kafkaviz.ui.tables import table
 from kafkaviz.words import say
@@ -20,8 +20,7 @@ def view(block: Block) -> GrowthView:
 
 
 def _draw(shown: GrowthView, block: Block, key: str) -> None:
-    begin_at(block)
-    growth(growth_figure.message(shown), key=key)
+    growth(growth_figure.message(shown) | position(block, key), key=key)
 
 
 def _on_paper(shown: GrowthView, block: Block, key: str) -> None:
@@ -30,7 +29,7 @@ def _on_paper(shown: GrowthView, block: Block, key: str) -> None:
 
 
 def _onward(block: Block) -> Onward:
-    return "Rolls", {state.STORY: STORIES[block["story"]]} | step_now(block)
+    return "Rolls", {state.STORY: STORIES[block["story"]]} | begins(block)
 
 
 GROWTH = Live(view, _draw, _onward, _on_paper)

@@ -7,7 +7,7 @@ from kafkaviz.figures.why_offset import WhyView
 from kafkaviz.ui import parts, state
 from kafkaviz.ui.components import stepper as stepper_door
 from kafkaviz.ui.lessons.grammar import Block, NoValue
-from kafkaviz.ui.lessons.live.figure import Live, Onward, begin_at, framed, step_now, told
+from kafkaviz.ui.lessons.live.figure import Live, Onward, begins, framed, position, told
 from kafkaviz.ui.lessons.live.places import place
 from kafkaviz.ui.lookup import on_disk, practice, releases, searched
 from kafkaviz.ui.lookup.source import Source
@@ -34,8 +34,7 @@ def _to_lookup(block: Block) -> Onward:
 
 
 def _draw_steps(found: Made, block: Block, key: str) -> None:
-    begin_at(block)
-    stepper_door.stepper(stepper.message(stepper.view(found), found, told(block)), None, key=key)
+    stepper_door.stepper(stepper.message(stepper.view(found), found, told(block)) | position(block, key), None, key=key)
 
 
 def _steps_on_paper(found: Made, block: Block, key: str) -> None:
@@ -61,7 +60,7 @@ def _draw_why(shown: WhyView, block: Block, key: str) -> None:
 
 def _to_step(block: Block) -> Onward:
     page, address = _to_lookup(block)
-    return page, address | step_now(block)
+    return page, address | begins(block)
 
 
 STEPPER = Live(made, _draw_steps, _to_step, _steps_on_paper)
