@@ -3,13 +3,17 @@
 import gzip
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
-from kafkaviz import words
+from kafkaviz import config_def, words
+from kafkaviz.analyse import health
+from kafkaviz.log.broker import open_broker
+from kafkaviz.log.settings import open_settings
 from kafkaviz.ui import lessons, workshop
-from kafkaviz.ui.lessons.grammar import Block
+from kafkaviz.ui.lessons.grammar import Block, Step
 from kafkaviz.ui.lessons.live import LIVE
 
 FOLDER = Path(lessons.__file__).parent
@@ -46,11 +50,16 @@ def test_a_lesson_says_the_same_in_each_language(name):
     assert [one for one in differ if one != (set(), set())] == []
 
 
+def step(name: str, number: int, spoken: str) -> Step:
+    """A step of a lesson, from 1."""
+    return next(one for one in lessons.lessons(spoken)[0] if one.name == name).steps[number - 1]
+
+
 @pytest.mark.parametrize("spoken", ["en", "zh"])
 def test_the_lesson_on_time_says_what_retention_does(spoken):
     """Retention rolls the active segment and deletes it: analyse.retention, which passes of Kafka 4.3.1 hold, gives the right answer."""
-    step = next(one for one in lessons.lessons(spoken)[0] if one.name == "rolls").steps[1]
-    (asked,), (shown,) = step.blocks("predict"), step.blocks("retention")
+    of = step("rolls", 2, spoken)
+    (asked,), (shown,) = of.blocks("predict"), of.blocks("retention")
     segment_days, retention_days, idle_days = map(int, re.findall(r"(\d+) (?:day|天)", asked["ask"]))
     assert segment_days < retention_days < idle_days and (shown["retention-days"], shown["days"]) == (retention_days, idle_days)
     states = [one.state for one in LIVE["retention"].make(shown).segments]
@@ -68,6 +77,33 @@ def test_kafka_deletes_the_active_segment_by_retention(data):
         passes = [one for one in map(json.loads, file) if one["retention_bytes"] < 0 and "delete" in one["policy"]]
     gone = [one for one in passes if one["segments"][-1][1] and one["segments"][-1][0] in one["deleted"]]
     assert gone and all(one["now_ms"] - one["segments"][-1][2] > one["retention_ms"] for one in gone)
+
+
+@pytest.mark.parametrize(("byte", "bit", "code"), [(7, 0, "offsets-not-increasing"), (16, 6, "batch-bad-magic"), (15, 0, None)])
+def test_a_bit_outside_the_checksum_is_noticed_as_the_lesson_says(clean, tmp_path, byte, bit, code):
+    """Base offset and magic by kafkaviz, the leader epoch by nobody; the CRC is right all the while."""
+    shutil.copytree(clean / "clicks-none-0", tmp_path / "clicks-none-0")
+    log = tmp_path / "clicks-none-0" / "00000000000000000000.log"
+    data = bytearray(log.read_bytes())
+    position = open_broker(tmp_path).partition("clicks-none-0").segments[0].batches()[5]["position"]
+    data[position + byte] ^= 1 << bit
+    log.write_bytes(data)
+    found = {one.code for one in health.check(tmp_path, partition="clicks-none-0").findings if one.severity == "error"}
+    assert found == ({code} if code else set())
+    for spoken in ("en", "zh"):
+        (misleads,) = step("batches", 2, spoken).blocks("misleads")
+        assert "kafkaviz" in misleads["so"] and "CRC" in misleads["so"]
+
+
+@pytest.mark.parametrize("spoken", ["en", "zh"])
+def test_learners_read_that_a_record_a_year_ahead_is_refused(clean, spoken):
+    """In the step, not in the notes alone; the default is what config_def says, and the sample's topic has another value."""
+    name = "message.timestamp.after.max.ms"
+    prose = " ".join(part for part in step("time", 5, spoken).parts if isinstance(part, str))
+    assert f"`{name}`" in prose and "4.0" in prose
+    defaults = [config_def.defaults(release)[name] for release in ((3, 6), (3, 9), (4, 0))]
+    assert defaults == [2**63 - 1, 2**63 - 1, 3_600_000]
+    assert open_settings(open_broker(clean)).find("sensors-late", name).value == 2**63 - 1
 
 
 def test_facts_are_found():

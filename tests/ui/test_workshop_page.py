@@ -1,5 +1,7 @@
 """The Workshop page without a browser: its words, what a choice and an answer change, both languages, a lesson that was dropped in."""
 
+import re
+from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -7,7 +9,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from kafkaviz.ui import lessons
+from kafkaviz import words
+from kafkaviz.ui import lessons, workshop
+from kafkaviz.ui.lessons import tasks
 from kafkaviz.ui.lessons.grammar import Block
 from kafkaviz.ui.lessons.live import LIVE
 from tests.ui.test_lessons import GOOD
@@ -191,6 +195,61 @@ def test_the_hand_out():
     assert "<h1>What the entry says</h1>" in html(press(at, "kv_paper"))
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_sheet_tells_what_it_asks(language):
+    """Of every step, what is printed above its question: not the answer of the exercise, not the right choice."""
+    at = page(lang=language, paper="1")
+    told = []
+    for lesson in lessons.lessons(language)[0]:
+        at.query_params["lesson"] = lesson.name
+        sheet = on_paper(sound(at.run())).partition(f"\n{words.text_in(language, 'workshop.answers')}\n")[0]
+        assert all(f"\n{part} · {plain(step.title)}" in sheet for part, step in enumerate(lesson.steps, 1))
+        for part, step in enumerate(lesson.steps, 1):
+            above = sheet.partition(f"\n{part} · ")[2].partition(f"\n{part + 1} · ")[0]
+            for block in step.blocks("predict", "exercise"):
+                before, asked, _ = above.partition(plain(block["ask"]))
+                assert asked, (lesson.name, part)
+                told += [(lesson.name, part, one) for one in answers_of(block, language) if re.search(rf"(?<!\d){one}(?!\d)", before)]
+    of_another_target = {("last-offset", 3, "838"), ("binary-search", 2, {"en": "byte 0", "zh": "字节 0"}[language])}
+    assert set(told) <= of_another_target  # the stepper of the same step follows 21, and 3
+
+
+def answers_of(block: Block, language: str) -> list[str]:
+    """What would answer a question, as it would be printed: long numbers as such, small ones with what they count."""
+    if block.kind == "predict":
+        text = "".join(plain(text) for text, is_right in workshop.choices(block) if is_right)
+        others = plain(block["ask"]) + "".join(text for text, is_right in workshop.choices(block) if not is_right)
+        is_long = len(text) > 8  # a single word of the subject tells nothing
+        return [re.escape(text)] * is_long + [one for one in re.findall(r"\d{3,}", text) if one not in others]
+    task = tasks.task(block)
+    counts = {"probe": "slot", "floor": "slot", "time": "offset", "start": "byte"}
+    if task.by != tasks.NUMBERS:
+        return [re.escape(plain(block["rule"]))] if block["rule"] else []
+    name = counts.get(block["of"])
+    named = {"en": name, "zh": {"slot": "槽", "offset": "位移", "byte": "字节"}.get(name)}[language]
+    return [f"{named} {one}" if name and one < 100 else str(one) for one in task.answer if name or one >= 100]
+
+
+def on_paper(at: AppTest) -> str:
+    """What is printed, as it is read: a line an element."""
+    lines = []
+
+    def walk(block) -> None:
+        for one in block.children.values():
+            if hasattr(one, "children"):
+                walk(one)
+            elif one.type in ("html", "markdown") and "kv-boxes" not in one.proto.body:
+                lines.append(plain(one.proto.body))
+
+    walk(at.main)
+    return "\n".join(lines)
+
+
+def plain(text: str) -> str:
+    """Markdown or HTML without its marks, digits ungrouped."""
+    return re.sub(r"(?<=\d)[ \u202f](?=\d{3}(?!\d))", "", unescape(re.sub(r"<[^>]*>", " ", text)).replace("`", "").replace("**", "")).strip()
+
+
 def test_start_again():
     """Forgets everything."""
     at = press(page(lesson="time", at="3", answers="time.1b time.2x"), "kv_reset")
@@ -250,7 +309,8 @@ def test_a_figure_goes_on_elsewhere_as_it_is(lesson, step, address):
     """The link to its page has what the figure shows; a stepper that was moved goes on where it stands."""
     assert onward(page(lesson=lesson, at=str(step))) == address
     if "step" in address:
-        assert onward(page(lesson=lesson, at=str(step), step="7"))["step"] == "7"
+        assert onward(page(lesson=lesson, at=str(step), step=f"{lesson}_{step}_0.7"))["step"] == "7"
+        assert onward(page(lesson=lesson, at=str(step), step=f"{lesson}_3_0.7")) == address  # where another stepper stood
 
 
 def onward(at: AppTest) -> dict[str, str]:

@@ -19,6 +19,8 @@ from kafkaviz.words import say
 
 PAPER = "@page { size: 984px 1392px; margin: 56px 32px; }"  # in the proportions of A4, as wide as the sheet is on the screen
 
+LOOKUPS = ("stepper", "lanes", "why")  # figures that show a lookup to its end
+
 
 def show(here: At, count: int, is_teacher: bool) -> None:
     """The lesson to be printed. is_teacher: with the notes."""
@@ -42,7 +44,7 @@ def show(here: At, count: int, is_teacher: bool) -> None:
                     _answer(block, part)
                 elif block.kind == "misleads" and step.blocks("predict"):
                     _misleads(block)
-                elif block.kind in LIVE and block["after"]:
+                elif block.kind in LIVE and _tells(block, step):
                     _figure(block, f"paper_{lesson.name}_{part}_{number}")
 
 
@@ -52,7 +54,7 @@ def _step(step: Step, part: int, lesson: Lesson, is_teacher: bool) -> None:
         for number, one in enumerate(step.parts):
             if isinstance(one, str):
                 st.markdown(one)
-            elif one.kind in LIVE and not one["after"]:
+            elif one.kind in LIVE and not _tells(one, step):
                 _figure(one, f"paper_{lesson.name}_{part}_{number}")
             elif one.kind == "predict":
                 _question(one, f"{part}_{number}")
@@ -62,6 +64,12 @@ def _step(step: Step, part: int, lesson: Lesson, is_teacher: bool) -> None:
                 _misleads(one)
         if is_teacher:
             notes(step)
+
+
+def _tells(block: Block, step: Step) -> bool:
+    """Whether a figure would tell what its step asks: it waits on the screen, or it is the whole of a lookup that the exercise asks about."""
+    asked = ((one["set"], one["target"]) for one in step.blocks("exercise") if one["set"])
+    return bool(block["after"]) or (block.kind in LOOKUPS and (block["set"], block["target"]) in asked)
 
 
 def _misleads(block: Block) -> None:
