@@ -53,6 +53,27 @@ def test_a_lesson_by_keyboard(server, page):
     assert page.locator("[data-testid=stException]").count() == 0
 
 
+def test_start_again_asks_first(server, page):
+    """By keyboard: Escape keeps the answers, Enter on the button in the question forgets them, and the question goes away."""
+    page.goto(f"{server}/workshop?lesson=time&at=3&answers=time.1b+time.2x")
+    test_browser.heading(page, "Four steps")
+    start, forget = page.get_by_role("button", name="Start again"), page.get_by_role("button", name="Forget them")
+    start.focus()
+    page.keyboard.press("Enter")
+    forget.wait_for()
+    page.keyboard.press("Escape")
+    forget.wait_for(state="hidden")
+    assert page.get_by_text("2 of 38 questions answered").is_visible() and "time.1b" in page.url
+    start.focus()
+    page.keyboard.press("Enter")
+    forget.focus()
+    page.keyboard.press("Enter")
+    test_browser.heading(page, "A log is cut into segments")
+    page.get_by_text("0 of 38 questions answered").wait_for()
+    forget.wait_for(state="hidden")
+    assert "answers" not in page.url
+
+
 def test_chinese_and_the_hand_out(server, page):
     """Another language, a lesson from the strip, the sheet as it is printed: without the frame, to its end."""
     page.goto(f"{server}/workshop")

@@ -251,8 +251,12 @@ def plain(text: str) -> str:
 
 
 def test_start_again():
-    """Forgets everything."""
-    at = press(page(lesson="time", at="3", answers="time.1b time.2x"), "kv_reset")
+    """Asks first where there is something to forget, and says how much; then forgets everything."""
+    assert all("Forget" not in one.label for one in page(lesson="time", at="3").button)
+    at = page(lesson="time", at="3", answers="time.1b time.2x")
+    assert next(one for one in at.button if one.key == "kv_reset").label == "Forget them" and "Forget 2 answers?" in text(at)
+    assert asked(at, "answers") == "time.1b time.2x"
+    at = press(at, "kv_reset")
     assert "Lesson 1 of 8, step 1" in html(at) and "0 of 38 questions answered" in html(at) and "answers" not in at.query_params
 
 

@@ -11,7 +11,7 @@ from kafkaviz.ui.lessons import figures, handout, questions
 from kafkaviz.ui.lessons.grammar import Block, Lesson, Step
 from kafkaviz.ui.lessons.kinds import KINDS
 from kafkaviz.ui.workshop import At
-from kafkaviz.words import say
+from kafkaviz.words import counted, say
 
 WIDTHS = (0.425, 0.575)  # of text and figure
 BESIDE = (0.5, 0.5)  # of text and question, above a figure that is wide
@@ -109,8 +109,18 @@ def _progress(found: Sequence[Lesson]) -> None:
     asked = [one for lesson in found for one in workshop.questions(lesson)]
     done = sum(one in workshop.answers() for one in asked)
     st.html(f'<span class="kv-sm kv-fnt">{escape(say("workshop.progress", done=done, count=len(asked)))}</span>', width="content")
+    _reset(len(workshop.answers()))
+
+
+def _reset(count: int) -> None:
+    """Begins anew; asks first where there are answers to forget. count: how many."""
     look = {"icon": ":material/restart_alt:", "type": "tertiary", "help": say("workshop.reset_help")}
-    st.button(say("workshop.reset"), key="kv_reset", on_click=workshop.reset, **look)
+    if not count:
+        st.button(say("workshop.reset"), key="kv_reset", on_click=workshop.reset, **look)
+        return
+    with st.popover(say("workshop.reset"), key=workshop.RESET_ASKS, on_change="rerun", **look):
+        st.markdown(counted("workshop.reset_asks", count, count=count))
+        st.button(say("workshop.forget"), key="kv_reset", on_click=workshop.reset)
 
 
 def _before(found: Sequence[Lesson], here: At) -> tuple[str, int] | None:
