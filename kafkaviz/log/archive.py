@@ -8,53 +8,45 @@ import bz2
 import errno
 import gzip
 import hashlib
+import io
 import lzma
 import os
 import shutil
 import stat
 import struct
-import tarfile
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from decimal import Decimal
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format.names import parse_file
-from kafkaviz.log import file
+from kafkaviz.log import file, tar_reader, zip_reader
+from kafkaviz.log.archive_member import PIECE_BYTES, Member, Pieces
+from kafkaviz.log.scratch_folder import scratch_folder
+from kafkaviz.log.unpack_budget import UnpackBudget, Watch
+from kafkaviz.units import on_one_line
 
 SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".zip")  # what is offered to open, too
-LIMIT_BYTES = 1 << 40  # of apparent size; what is really written is bounded by the room on disk
-LIMIT_FILES = 4_000_000
 SPARED_BYTES = 1 << 30  # of the disk's free room, or half of it where that is less: an archive of noise must not fill a server
-PIECE_BYTES = 1 << 20
-HEADER_BYTES = 16 << 20  # tarfile reads a header's names and notes at once, as many bytes as the header says
 HOLE_BYTES = 4096  # runs of zeros this long, and aligned so, become holes again
-EXTENDED_TIME = 0x5455  # a .zip's extra field that holds the time in UTC
-ZIP_UNIX = 3
+NAME_CHARACTERS = 80  # of a member's path in a message
 DECOMPRESSORS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}  # by the first bytes: names may lie
 BROKEN = (  # what the readers of the standard library raise on bytes that are no archive, encrypted ones included
-    tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error,
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error,
     OSError, EOFError, ValueError, ArithmeticError, RuntimeError, LookupError,
 )  # fmt: skip
+MEMBERS_FAULT = {  # what the system refuses of a member's path, whatever folder it should go to
+    errno.EISDIR: "is a file and a folder at once", errno.EEXIST: "is a file and a folder at once",
+    errno.ENOTDIR: "is a file and a folder at once", errno.ENAMETOOLONG: "has too long a name",
+    errno.EILSEQ: "has a name that no file can have",
+}  # fmt: skip
 
 
 _GIVEN: dict[Path, Path] = {}  # the archive that each folder of the cache holds, of those opened by this process
-
-
-@dataclass(frozen=True)
-class Member:
-    """One regular file or directory of an archive."""
-
-    path: PurePosixPath
-    is_directory: bool
-    size_bytes: int
-    mtime_ns: int
 
 
 def cache_folder() -> Path:
@@ -76,19 +68,24 @@ def stem(path: Path) -> str:
     return path.name[: len(path.name) - len(found)]
 
 
-def opened(path: Path) -> Path:
-    """The directory itself, or the one that an archive holds, unpacked into the cache unless it is there already."""
+def opened(path: Path, watch: Watch | None = None) -> Path:
+    """The directory itself, or the one that an archive holds, unpacked into the cache unless it is there already.
+
+    watch: called with the number of bytes read so far while it is unpacked; what it raises ends that.
+    """
     path = file.absolute(path)
     with file.failing_kindly(path):
         mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
         return path
+    if not stat.S_ISREG(mode):
+        raise CannotOpen(path, "is no file", "give a broker directory, a .tar, .tar.gz or a .zip", kind="not-kafka")
     if not is_archive(path):
         hint = "give the directory that it lies in" if parse_file(path.name) else "give a broker directory, a .tar, .tar.gz or a .zip"
         raise CannotOpen(path, "is a file", hint, kind="not-kafka")
     home = unpacked(path)
     if not home.exists():
-        _unpack_aside(path, home)
+        _unpack_aside(path, home, watch)
     root = _innermost(home / stem(path))
     _GIVEN[home], _GIVEN[root] = path, path
     return root
@@ -108,23 +105,20 @@ def unpacked(path: Path) -> Path:
 def _identity(path: Path) -> str:
     """The same for the same file: an archive that changed is unpacked anew."""
     found = file.info(path)
-    return hashlib.sha256(f"{path.resolve()}\0{found.size_bytes}\0{found.mtime_ns}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{path.resolve()}\0{found.size_bytes}\0{found.mtime_ns}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
-def _unpack_aside(path: Path, home: Path) -> None:
+def _unpack_aside(path: Path, home: Path, watch: Watch | None) -> None:
     """Unpacks next to the final place and moves it there: a broken run leaves nothing that looks whole."""
-    aside: Path | None = None
     try:
-        home.parent.mkdir(parents=True, exist_ok=True)
-        aside = Path(tempfile.mkdtemp(prefix=".unpacking-", dir=home.parent))
-        _unpack(path, aside / stem(path))
-        aside.rename(home)
+        with scratch_folder(home.parent) as aside:
+            made = aside / home.name
+            made.mkdir(mode=0o700)
+            _unpack(path, made / stem(path), UnpackBudget(path, watch))
+            made.rename(home)
     except BROKEN as error:
         if not home.exists():  # else another process was faster
             raise _refusal(path, error) from None
-    finally:
-        if aside:
-            shutil.rmtree(aside, ignore_errors=True)
 
 
 def _refusal(path: Path, error: Exception) -> CannotOpen:
@@ -136,24 +130,65 @@ def _refusal(path: Path, error: Exception) -> CannotOpen:
     return CannotOpen(path, f"is no archive that can be read ({why})", "pack the directory again, with tar or zip", kind="archive")
 
 
-def _unpack(path: Path, into: Path) -> None:
-    into.mkdir(parents=True)
-    spared_bytes = min(SPARED_BYTES, shutil.disk_usage(into).free // 2)
-    times: list[tuple[Path, int]] = []
-    count = total = 0
-    for member, content in _members(path):
-        count, total = count + 1, total + member.size_bytes
-        if count > LIMIT_FILES or total > LIMIT_BYTES:
-            raise ValueError(f"more than {LIMIT_FILES} files or {LIMIT_BYTES} bytes")
+def _unpack(path: Path, into: Path, budget: UnpackBudget) -> None:
+    into.mkdir()
+    room, folder_times = _Room(into), {}
+    for member, pieces in _members(path, budget):
         target = into.joinpath(_safe(member.path))
-        if member.is_directory:
-            target.mkdir(parents=True, exist_ok=True)
-        elif content is not None:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            _write(target, content, member.size_bytes, spared_bytes)
-        times.append((target, member.mtime_ns))
-    for target, mtime_ns in reversed(times):  # a directory's time last: its files changed it
-        os.utime(target, ns=(mtime_ns, mtime_ns))
+        budget.check_depth(len(member.path.parts))
+        with _blaming(path, member.path):
+            room.check(0)
+            _make_folders(target if member.is_directory else target.parent, budget)
+            if member.is_directory:
+                folder_times[target] = member.mtime_ns
+            else:
+                budget.add_file()
+                _write(target, member, pieces, room)
+    for folder, mtime_ns in folder_times.items():  # last: their files changed them
+        os.utime(folder, ns=(mtime_ns, mtime_ns))
+
+
+class _Room:
+    """What is left of the disk for others, in bytes and in files."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._spared_bytes = min(SPARED_BYTES, shutil.disk_usage(folder).free // 2)
+        self._spared_files = _free_files(folder) // 2  # 0 on a filesystem that has no such number
+
+    def check(self, count: int) -> None:
+        """OSError before so many bytes more, or one more file, would take it."""
+        if shutil.disk_usage(self._folder).free < self._spared_bytes + count:
+            raise OSError(errno.ENOSPC, f"only {self._spared_bytes} bytes would be left there")
+        if _free_files(self._folder) < self._spared_files:
+            raise OSError(errno.ENOSPC, f"only {self._spared_files} files more would fit there")
+
+
+def _free_files(folder: Path) -> int:
+    return os.statvfs(folder).f_favail
+
+
+def _make_folders(folder: Path, budget: UnpackBudget) -> None:
+    """The folder, and those around it; each counts that is made."""
+    if folder.is_dir():
+        return
+    _make_folders(folder.parent, budget)
+    budget.add_file()
+    folder.mkdir()
+
+
+@contextmanager
+def _blaming(path: Path, member: PurePosixPath) -> Iterator[None]:
+    """Turns what the system refuses of a member's path into a fault of the archive; any other error is none of it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in MEMBERS_FAULT:
+            raise
+        name = on_one_line(str(member))
+        shown = name if len(name) <= NAME_CHARACTERS else f"{name[: NAME_CHARACTERS // 2]}…{name[-NAME_CHARACTERS // 2 :]}"
+        what = f"holds {shown}, which {MEMBERS_FAULT[error.errno]}"
+        raise CannotOpen(path, what, "pack the directory again, with tar or zip", kind="archive") from None
 
 
 def _safe(path: PurePosixPath) -> PurePosixPath:
@@ -163,89 +198,44 @@ def _safe(path: PurePosixPath) -> PurePosixPath:
     return path
 
 
-def _members(path: Path) -> Iterator[tuple[Member, IO[bytes] | None]]:
+def _members(path: Path, budget: UnpackBudget) -> Iterator[tuple[Member, Pieces]]:
     """Files and directories, each with its content; links, devices and the like are passed over."""
-    return _zip_members(path) if path.name.lower().endswith(".zip") else _tar_members(path)
+    raw = _TimedReads(path, budget)
+    if path.name.lower().endswith(".zip"):
+        yield from zip_reader.read_members(raw, budget)
+        return
+    with io.BufferedReader(raw, PIECE_BYTES) as source, _decompressed(source) as stream:
+        yield from tar_reader.read_members(stream, budget)
 
 
-def _tar_members(path: Path) -> Iterator[tuple[Member, IO[bytes] | None]]:
-    with _decompressed(path) as stream, tarfile.open(fileobj=_Bounded(stream), mode="r:") as packed:
-        for one in packed:
-            if one.isdir() or one.isfile():
-                yield Member(PurePosixPath(one.name), one.isdir(), one.size, _tar_time_ns(one)), packed.extractfile(one)
-        _check_end(stream, packed.offset)
+class _TimedReads(io.FileIO):
+    """The packed file; a reader that asks for ever more of it, and gives nothing, ends when its time is over."""
+
+    def __init__(self, path: Path, budget: UnpackBudget) -> None:
+        super().__init__(path)
+        self._budget = budget
+
+    def readinto(self, buffer: bytearray) -> int | None:
+        """As of a file."""
+        self._budget.check_time()
+        return super().readinto(buffer)
 
 
-def _decompressed(path: Path) -> IO[bytes]:
-    start = file.read(path, 0, 8)
-    return next((opener for magic, opener in DECOMPRESSORS.items() if start.startswith(magic)), open)(path, "rb")
+def _decompressed(source: io.BufferedReader) -> IO[bytes]:
+    start = source.peek(8)
+    return next((opener(source) for magic, opener in DECOMPRESSORS.items() if start.startswith(magic)), source)
 
 
-class _Bounded:
-    """A stream that gives no more than HEADER_BYTES at once; of contents nobody asks for so much."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self.seek, self.tell, self._read = stream.seek, stream.tell, stream.read
-
-    def read(self, size: int) -> bytes:
-        """As of a file; ValueError for too much."""
-        if size > HEADER_BYTES:
-            raise ValueError(f"a header says that {size} bytes of names and notes follow")
-        return self._read(size)
-
-
-def _check_end(stream: IO[bytes], position: int) -> None:
-    """tarfile takes any header it cannot read for the end: only a block of zeros is one, and the checksum comes after it."""
-    stream.seek(position)
-    block = stream.read(tarfile.BLOCKSIZE)
-    if len(block) < tarfile.BLOCKSIZE or any(block):
-        raise ValueError(f"damaged or cut at byte {position} of what it holds")
-    while stream.read(PIECE_BYTES):
-        pass
-
-
-def _tar_time_ns(one: tarfile.TarInfo) -> int:
-    """The time to the nanosecond where the archive has it; tarfile itself rounds it to a float."""
-    return int(Decimal(one.pax_headers.get("mtime") or str(one.mtime)) * 1_000_000_000)
-
-
-def _zip_members(path: Path) -> Iterator[tuple[Member, IO[bytes] | None]]:
-    with zipfile.ZipFile(path) as packed:
-        for one in packed.infolist():
-            kind = stat.S_IFMT(one.external_attr >> 16) if one.create_system == ZIP_UNIX else 0
-            if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-                continue
-            member = Member(PurePosixPath(one.filename), one.is_dir(), one.file_size, _zip_time_ns(one))
-            if one.is_dir():
-                yield member, None
-            else:
-                with packed.open(one) as content:
-                    yield member, content
-
-
-def _zip_time_ns(one: zipfile.ZipInfo) -> int:
-    """The UTC time of the extra field, else the date in the archive, taken for UTC."""
-    extra = one.extra
-    while len(extra) >= 4:
-        kind, length = struct.unpack_from("<HH", extra)
-        if kind == EXTENDED_TIME and length >= 5 and extra[4] & 1:
-            return struct.unpack_from("<i", extra, 5)[0] * 1_000_000_000
-        extra = extra[4 + length :]
-    year, month, day, *clock = one.date_time  # some packers write no date at all, zeros
-    return int(datetime(year, max(month, 1), max(day, 1), *clock, tzinfo=UTC).timestamp()) * 1_000_000_000
-
-
-def _write(target: Path, content: IO[bytes], size: int, spared_bytes: int) -> None:
-    """Copies a file piece by piece, leaving holes where there are only zeros; OSError before the disk is full."""
+def _write(target: Path, member: Member, pieces: Pieces, room: _Room) -> None:
+    """Writes a file piece by piece, leaving holes where there are only zeros; OSError before the disk is full."""
     target.unlink(missing_ok=True)  # of a file that is packed twice the later one counts
     with open(target, "xb") as out:
-        while piece := content.read(PIECE_BYTES):
-            if shutil.disk_usage(target.parent).free < spared_bytes + len(piece):
-                raise OSError(errno.ENOSPC, f"only {spared_bytes} bytes would be left there")
+        for position, piece in pieces:
+            room.check(len(piece))
+            out.seek(position)
             _write_piece(out, piece)
-        if out.tell() != size:
-            raise ValueError(f"{target.name} has not the length that the archive says")
-        out.truncate(size)
+        out.truncate(member.size_bytes)
+    os.utime(target, ns=(member.mtime_ns, member.mtime_ns))
 
 
 def _write_piece(out: IO[bytes], piece: bytes) -> None:
@@ -263,7 +253,7 @@ def _write_piece(out: IO[bytes], piece: bytes) -> None:
 def _innermost(path: Path) -> Path:
     """The folder that holds more than one other folder: archives often wrap the directory once or twice."""
     while True:
-        children = list(path.iterdir())
+        children = list(islice(path.iterdir(), 2))
         if len(children) != 1 or not children[0].is_dir() or _has_segments(children[0]):
             return path
         path = children[0]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.log import archive
+from kafkaviz.log import archive, tar_reader, unpack_budget, zip_reader
 from kafkaviz.ui import leftovers
 from tests.test_commands import wait_for
 
@@ -22,7 +22,12 @@ def test_the_limits_of_uploads_are_told_right():
     """Kinds, size, what may be unpacked, for how long."""
     assert all(f"`{suffix}`" in PAGE for suffix in archive.SUFFIXES)
     assert SETTINGS["server"]["maxUploadSize"] == 1024 and "| size | 1 GiB" in PAGE
-    assert (archive.LIMIT_FILES, archive.LIMIT_BYTES, archive.SPARED_BYTES) == (4_000_000, 1 << 40, 1 << 30)
+    assert archive.SPARED_BYTES == 1 << 30 and "the last GiB of the disk" in PAGE
+    assert (unpack_budget.LIMIT_BYTES, unpack_budget.LIMIT_HEADERS, unpack_budget.LIMIT_FILES) == (1 << 40, 4_000_000, 1_000_000)
+    assert "1 TiB, 4 000 000 headers, 1 000 000 files and folders, 64 folders in one another" in PAGE and unpack_budget.LIMIT_DEPTH == 64
+    assert (unpack_budget.BASE_S, unpack_budget.BYTES_PER_S) == (300, 1 << 20) and "5 minutes plus a second for each MiB" in PAGE
+    assert (tar_reader.NOTES_BYTES, tar_reader.TAIL_BYTES, zip_reader.DIRECTORY_BYTES) == (64 << 10, 16 << 20, 32 << 20)
+    assert "64 KiB of names" in PAGE and "16 MiB behind" in PAGE and "longer than 32 MiB" in PAGE
     assert leftovers.KEPT_DAYS == 7 and "a week after it was opened last" in PAGE
 
 

@@ -1,0 +1,53 @@
+"""A folder to write aside in: locked while its process lives, swept by the next process where that was killed."""
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+PREFIX = ".unpacking-"
+LOCK = ".lock"
+
+
+@contextmanager
+def scratch_folder(parent: Path) -> Iterator[Path]:
+    """A new folder, removed in the end with whatever is still in it; what others left behind is swept first."""
+    parent.mkdir(parents=True, exist_ok=True)
+    sweep(parent)
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+        lock = _lock(folder)
+        if lock:
+            break
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        lock.close()
+
+
+def sweep(parent: Path) -> None:
+    """Removes the scratch folders that no living process holds. What cannot be removed stays for the next time."""
+    for folder in parent.glob(f"{PREFIX}*"):
+        lock = _lock(folder)
+        if lock:
+            shutil.rmtree(folder, ignore_errors=True)
+            lock.close()
+
+
+def _lock(folder: Path) -> IO[bytes] | None:
+    """The lock of a folder; None where another process has it, or has just removed it. It ends with the process, however that ends."""
+    try:
+        lock = open(folder / LOCK, "ab")  # noqa: SIM115 - it is open for as long as the folder is in use
+    except OSError:
+        return None
+    with suppress(OSError):
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(lock.fileno()).st_nlink:  # else it was swept between its making and its locking
+            return lock
+    lock.close()
+    return None

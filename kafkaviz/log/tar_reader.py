@@ -1,0 +1,313 @@
+"""A tar archive read forward: ustar, pax headers, GNU's long names and sparse files. No header is believed before it is checked.
+
+The standard library's tarfile keeps every header in memory and goes back and forth; in some releases of Python 3.11 it runs without end
+on a negative size (CVE-2025-8194), and in quadratic time on a pax header of digits (CVE-2024-6232).
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import IO
+
+from kafkaviz.log.archive_member import PIECE_BYTES, Member, Pieces
+from kafkaviz.log.unpack_budget import UnpackBudget
+
+BLOCK_BYTES = 512
+NOTES_BYTES = 64 << 10  # of one pax header or long name
+TAIL_BYTES = 16 << 20  # zeros that fill the last record, as tape wants it; a record is 10 KiB by default
+SPARSE_CHUNKS = 100_000  # stretches of data in one file
+REGULAR, FOLDERS = (b"0", b"\0", b"7"), (b"5", b"D")  # D: a folder in an incremental archive of GNU's, with the names it held
+PAX, PAX_GLOBAL, LONG_NAME, LONG_LINK = (b"x", b"X"), b"g", b"L", b"K"
+SPARSE, LABEL = b"S", b"V"  # GNU's: a file with holes, the name of a volume
+WITHOUT_DATA = (b"1", b"2", b"3", b"4", b"5", b"6")  # links, devices, folders, pipes: whatever size they say
+TYPES = (*REGULAR, *FOLDERS, *WITHOUT_DATA, SPARSE, LABEL)
+ASCII = bytes(range(128))
+USTAR = b"ustar\0"  # GNU's own is "ustar  "; where the prefix would be it has times
+DIGITS = re.compile(rb"[0-9]{1,19}")
+SECONDS = re.compile(r"(-?)([0-9]{1,11})(?:\.([0-9]{0,30}))?")
+LIMIT_NS = 1 << 63
+SPARSE_FIELDS = ("GNU.sparse.size", "GNU.sparse.realsize", "GNU.sparse.map", "GNU.sparse.major")
+FIELDS = ("path", "size", "mtime", "GNU.sparse.name", *SPARSE_FIELDS)  # of pax headers, those that are read
+
+
+class TarStream:
+    """The bytes of an archive, decompressed: each is counted as it is read."""
+
+    def __init__(self, source: IO[bytes], budget: UnpackBudget) -> None:
+        self._source, self.budget, self.position = source, budget, 0
+
+    def read(self, count: int) -> bytes:
+        """So many bytes, fewer at the end of the archive alone."""
+        self.budget.add_bytes(count)
+        pieces = []
+        while count and (piece := self._source.read(count)):
+            pieces.append(piece)
+            count -= len(piece)
+            self.position += len(piece)
+        return b"".join(pieces)
+
+    def pieces(self, count: int) -> Iterator[bytes]:
+        """So many bytes in pieces; ValueError where the archive ends before."""
+        while count:
+            piece = self.read(min(count, PIECE_BYTES))
+            if not piece:
+                raise ValueError(cut_at(self.position))
+            count -= len(piece)
+            yield piece
+
+    def skip(self, count: int) -> None:
+        """Passes over so many bytes."""
+        for _ in self.pieces(count):
+            pass
+
+    def notes(self, count: int) -> bytes:
+        """The contents of a header of names and notes, and past what fills its last block."""
+        if count > NOTES_BYTES:
+            raise ValueError(f"a header says that {count} bytes of names and notes follow")
+        block = b"".join(self.pieces(_padded(count)))
+        return block[:count]
+
+
+@dataclass
+class _Notes:
+    """What the headers before a member say of it."""
+
+    long_name: bytes | None = None
+    fields: dict[str, str] = field(default_factory=dict)
+    chunks: list[tuple[int, int]] = field(default_factory=list)  # of a sparse file in GNU's first pax format: a pair of notes each
+    is_begun: bool = False
+
+
+def read_members(source: IO[bytes], budget: UnpackBudget) -> Iterator[tuple[Member, Pieces]]:
+    """Files and directories, each with its content; links, devices and the like are passed over.
+
+    ValueError for damage, and for a kind of member that is not known: its size may mean anything.
+    """
+    stream, shared, notes = TarStream(source, budget), {}, _Notes()
+    while block := _header(stream, notes.is_begun):
+        kind, size = block[156:157], _number(block[124:136], "size")
+        if size < 0:
+            raise ValueError(f"the header at byte {stream.position - BLOCK_BYTES} says a size of {size} bytes")
+        if kind in PAX:
+            _add_notes(notes, stream.notes(size))
+        elif kind == PAX_GLOBAL:
+            of_all = _Notes()
+            _add_notes(of_all, stream.notes(size))
+            shared |= of_all.fields
+            continue
+        elif kind == LONG_NAME:
+            notes.long_name = stream.notes(size).partition(b"\0")[0]
+        elif kind == LONG_LINK:
+            stream.notes(size)
+        else:
+            notes.fields = shared | notes.fields
+            yield from _member(stream, block, kind, size, notes)
+            notes = _Notes()
+            continue
+        notes.is_begun = True
+
+
+def _header(stream: TarStream, is_expected: bool) -> bytes | None:
+    """The next header's block; None at the end, which only a block of zeros is. A checksum of the whole comes behind it."""
+    position = stream.position
+    stream.budget.add_headers()
+    block = stream.read(BLOCK_BYTES)
+    if len(block) == BLOCK_BYTES and not any(block) and not is_expected:
+        if sum(map(len, _tail(stream))) > TAIL_BYTES:
+            raise ValueError(f"more than {TAIL_BYTES} bytes follow its end at byte {position}")
+        return None
+    if len(block) < BLOCK_BYTES or not _has_its_checksum(block):
+        raise ValueError(cut_at(position))
+    return block
+
+
+def _tail(stream: TarStream) -> Iterator[bytes]:
+    end = stream.position + TAIL_BYTES
+    while stream.position <= end and (piece := stream.read(PIECE_BYTES)):
+        yield piece
+
+
+def cut_at(position: int) -> str:
+    """What is said of an archive that breaks off."""
+    return f"damaged or cut at byte {position} of what it holds"
+
+
+def _has_its_checksum(block: bytes) -> bool:
+    """The sum of all bytes, its own taken for blanks; of old archives the bytes have a sign."""
+    text = block[148:156].partition(b"\0")[0].strip()
+    if not re.fullmatch(rb"[0-7]+", text):
+        return False
+    rest = block[:148] + b" " * 8 + block[156:]
+    return int(text, 8) in (sum(rest), sum(rest) - 256 * len(rest.translate(None, ASCII)))
+
+
+def _number(text: bytes, name: str) -> int:
+    """Octal digits, or GNU's base 256 behind a first byte of 0x80, or of 0xff where it is negative."""
+    if text[0] in (0x80, 0xFF):
+        return int.from_bytes(text[1:], "big") - (256 ** (len(text) - 1) if text[0] == 0xFF else 0)
+    digits = text.partition(b"\0")[0].strip()
+    if not re.fullmatch(rb"[0-7]*", digits):
+        raise ValueError(f"a header without a number for its {name}")
+    return int(digits or b"0", 8)
+
+
+def _decimal(text: str | bytes, name: str) -> int:
+    digits = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+    if not DIGITS.fullmatch(digits):
+        raise ValueError(f"a header without a number for its {name}")
+    return int(digits)
+
+
+def _add_notes(notes: _Notes, block: bytes) -> None:
+    """The records of a pax header, "LENGTH KEYWORD=VALUE\\n" each; those that say nothing of a file's bytes and time are not kept."""
+    at, offset = 0, None
+    while at < len(block):
+        digits = block[at : at + 8].partition(b" ")[0]
+        end = at + (int(digits) if DIGITS.fullmatch(digits) else 0)
+        keyword, equals, value = block[at + len(digits) + 1 : end - 1].partition(b"=")
+        if end <= at or not equals or block[end - 1 : end] != b"\n":
+            raise ValueError("a pax header whose records cannot be read")
+        at = end
+        name, text = os.fsdecode(keyword), os.fsdecode(value)
+        if name == "GNU.sparse.offset":
+            offset = _decimal(text, name)
+        elif name == "GNU.sparse.numbytes" and offset is not None:
+            notes.chunks.append((offset, _decimal(text, name)))
+            _check_count(len(notes.chunks))
+        elif name in FIELDS:
+            notes.fields[name] = text
+
+
+def _member(stream: TarStream, block: bytes, kind: bytes, size: int, notes: _Notes) -> Iterator[tuple[Member, Pieces]]:
+    """The file or directory of a header, if it is one; afterwards the stream stands at the next header."""
+    if kind not in TYPES:
+        raise ValueError(f"a member of type {kind!r}, which is not known, at byte {stream.position - BLOCK_BYTES}")
+    if "size" in notes.fields:
+        size = _decimal(notes.fields["size"], "size")
+    stored = 0 if kind in WITHOUT_DATA else size
+    path, mtime_ns = _path(block, notes), _mtime_ns(block, notes.fields)
+    stream.budget.expect_bytes(stored)
+    if kind == SPARSE:
+        chunks, real = _old_map(stream, block)
+    elif kind in REGULAR and any(name in notes.fields for name in SPARSE_FIELDS):
+        before = stream.position
+        chunks, real = _pax_map(stream, notes)
+        stored -= stream.position - before  # of the map in front
+    else:
+        chunks, real = [(0, stored)], stored
+    end = stream.position + _padded(max(stored, 0))
+    is_folder = kind in FOLDERS or (kind in REGULAR and path.endswith("/"))
+    if is_folder:
+        yield Member(PurePosixPath(path), True, 0, mtime_ns), iter(())
+    elif kind in REGULAR or kind == SPARSE:
+        _check_map(chunks, real, stored, path)
+        stream.budget.add_bytes(real - stored)  # holes are not read here, but by all who open the file
+        yield Member(PurePosixPath(path), False, real, mtime_ns), _placed(stream, chunks)
+    stream.skip(end - stream.position)
+
+
+def _placed(stream: TarStream, chunks: list[tuple[int, int]]) -> Pieces:
+    for offset, count in chunks:
+        for piece in stream.pieces(count):
+            yield offset, piece
+            offset += len(piece)
+
+
+def _path(block: bytes, notes: _Notes) -> str:
+    """The longest name that was given: of a pax header, of GNU's header before, of the header itself with its prefix."""
+    path = notes.fields.get("GNU.sparse.name") or notes.fields.get("path")
+    if path is None:
+        name, prefix = block[:100].partition(b"\0")[0], block[345:500].partition(b"\0")[0]
+        whole = prefix + b"/" + name if prefix and block[257:263] == USTAR else name
+        path = os.fsdecode(whole if notes.long_name is None else notes.long_name)
+    if "\0" in path:
+        raise ValueError("a name with a zero byte in it")
+    return path
+
+
+def _mtime_ns(block: bytes, fields: dict[str, str]) -> int:
+    """The time to the nanosecond where the archive has it; ValueError for one that no file can have."""
+    if (text := fields.get("mtime")) is None:
+        time_ns = _number(block[136:148], "time") * 1_000_000_000
+    elif match := SECONDS.fullmatch(text):
+        sign, seconds, fraction = match.groups()
+        time_ns = int(seconds + (fraction or "")[:9].ljust(9, "0")) * (-1 if sign else 1)
+    else:
+        raise ValueError("a header without a number for its time")
+    if abs(time_ns) >= LIMIT_NS:
+        raise ValueError("a header with a time that no file can have")
+    return time_ns
+
+
+# ---- sparse files: a map of (offset, length) of the stretches that are stored, one behind the other; the rest are holes
+
+
+def _old_map(stream: TarStream, block: bytes) -> tuple[list[tuple[int, int]], int]:
+    """GNU's first format: four stretches in the header itself, 21 in each block that follows."""
+    chunks, is_extended = _stretches(block[386:482]), block[482]
+    while is_extended:
+        stream.budget.add_headers()
+        more = b"".join(stream.pieces(BLOCK_BYTES))
+        chunks += _stretches(more[:504])
+        _check_count(len(chunks))
+        is_extended = more[504]
+    return chunks, _number(block[483:495], "size")
+
+
+def _stretches(table: bytes) -> list[tuple[int, int]]:
+    rows = (table[at : at + 24] for at in range(0, len(table), 24))
+    pairs = [(_number(row[:12], "map"), _number(row[12:], "map")) for row in rows]
+    return [(offset, count) for offset, count in pairs if offset or count]
+
+
+def _pax_map(stream: TarStream, notes: _Notes) -> tuple[list[tuple[int, int]], int]:
+    """GNU's three formats in pax headers: 0.0 and 0.1 in the header, 1.0 in front of the file's content."""
+    fields = notes.fields
+    real = _decimal(fields.get("GNU.sparse.realsize") or fields.get("GNU.sparse.size") or "", "size")
+    if "GNU.sparse.map" in fields:
+        numbers = [_decimal(text, "map") for text in fields["GNU.sparse.map"].split(",")]
+    elif fields.get("GNU.sparse.major") == "1":
+        numbers = _map_in_front(stream)
+    else:
+        return notes.chunks, real
+    return list(zip(numbers[::2], numbers[1::2], strict=True)), real
+
+
+def _map_in_front(stream: TarStream) -> list[int]:
+    """A number of stretches, then offset and length of each, all in decimal lines; zeros fill the last block."""
+    numbers: list[int] = []
+    wanted, rest = 1, b""
+    while len(numbers) < wanted:
+        *lines, rest = (rest + b"".join(stream.pieces(BLOCK_BYTES))).split(b"\n")
+        for line in lines[: BLOCK_BYTES if not numbers else wanted - len(numbers)]:
+            numbers.append(_decimal(line, "map"))
+            if len(numbers) == 1:
+                _check_count(numbers[0])
+                wanted += 2 * numbers[0]
+            if len(numbers) == wanted:
+                break
+        if len(numbers) < wanted and len(rest) > BLOCK_BYTES:
+            raise ValueError("a header without a number for its map")
+    return numbers[1:]
+
+
+def _check_count(chunks: int) -> None:
+    if chunks > SPARSE_CHUNKS:
+        raise ValueError(f"a sparse file in more than {SPARSE_CHUNKS} pieces")
+
+
+def _check_map(chunks: list[tuple[int, int]], real: int, stored: int, path: str) -> None:
+    """Stretches ascend, overlap nowhere, end within the file, and are what is stored."""
+    end = 0
+    for offset, count in chunks:
+        if offset < end or count < 0:
+            raise ValueError(f"{path} is a sparse file whose map cannot be read")
+        end = offset + count
+    if end > real or sum(count for _, count in chunks) != stored:
+        raise ValueError(f"{path} is a sparse file whose map cannot be read")
+
+
+def _padded(count: int) -> int:
+    return -(-count // BLOCK_BYTES) * BLOCK_BYTES

@@ -1,0 +1,75 @@
+"""What one archive may use up while it is unpacked: bytes, headers, files and time, over everything that is read.
+
+Members that are passed over, headers, holes and what follows the end count like contents: an archive of a few KB can ask for any of them
+without end. docs/serve.md names the numbers.
+"""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from kafkaviz.errors import CannotOpen
+
+LIMIT_BYTES = 1 << 40  # read or left as holes; what is really written is bounded by the room on disk
+LIMIT_HEADERS = 4_000_000  # of whatever kind: also of links, notes and long names
+LIMIT_FILES = 1_000_000  # files and folders, also those that only a path names
+LIMIT_DEPTH = 64  # folders in one another: whoever walks or removes them needs a call for each
+BASE_S = 300
+BYTES_PER_S = 1 << 20  # of the packed file: a large archive has longer
+WATCHED_S = 0.25  # how often whoever waits is told
+UNPACK_YOURSELF = "unpack it yourself, and give the directory"
+
+Watch = Callable[[int], None]
+
+
+class UnpackBudget:
+    """The account of one archive; raises CannotOpen of kind "archive" when something is used up."""
+
+    def __init__(self, path: Path, watch: Watch | None = None) -> None:
+        """watch: called a few times a second with the number of bytes read so far; what it raises ends the unpacking."""
+        self.path, self._watch = path, watch
+        self._headers = self._files = self._bytes = 0
+        self._limit_s = BASE_S + os.stat(path).st_size // BYTES_PER_S
+        self._deadline_s = time.monotonic() + self._limit_s
+        self._watched_s = time.monotonic()
+
+    def add_bytes(self, count: int) -> None:
+        """Counts bytes that are read, or that a hole will be read as, before it is done."""
+        self._bytes += count
+        self.expect_bytes(0)
+        self.check_time()
+
+    def expect_bytes(self, count: int) -> None:
+        """Refuses so many more bytes, where they would be too many, without counting them yet."""
+        if self._bytes + count > LIMIT_BYTES:
+            raise self._refusal(f"unpacks to more than {LIMIT_BYTES} bytes")
+
+    def add_headers(self, count: int = 1) -> None:
+        """Counts headers."""
+        self._headers += count
+        if self._headers > LIMIT_HEADERS:
+            raise self._refusal(f"holds more than {LIMIT_HEADERS} headers")
+
+    def add_file(self) -> None:
+        """Counts a file or a folder that is made."""
+        self._files += 1
+        if self._files > LIMIT_FILES:
+            raise self._refusal(f"holds more than {LIMIT_FILES} files and folders")
+
+    def check_depth(self, folders: int) -> None:
+        """Refuses a path of too many folders."""
+        if folders > LIMIT_DEPTH:
+            raise self._refusal(f"holds more than {LIMIT_DEPTH} folders in one another")
+
+    def check_time(self) -> None:
+        """Refuses what takes too long, and tells whoever waits how far it is."""
+        now_s = time.monotonic()
+        if now_s > self._deadline_s:
+            raise self._refusal(f"takes longer than {self._limit_s} s to unpack")
+        if self._watch and now_s >= self._watched_s:
+            self._watched_s = now_s + WATCHED_S
+            self._watch(self._bytes)
+
+    def _refusal(self, what: str) -> CannotOpen:
+        return CannotOpen(self.path, what, UNPACK_YOURSELF, kind="archive")

@@ -1,0 +1,197 @@
+"""Archives that want too much: a few KB each, or bytes made when they are written; what fuzzing starts from, too."""
+
+import bz2
+import gzip
+import struct
+import tarfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+META = "b/meta.properties"
+LOG = "b/orders-0/00000000000000000000.log"
+END = bytes(1024)
+
+
+def header(name: str, size: int = 0, kind: bytes = b"0", magic: bytes = tarfile.POSIX_MAGIC, **parts: tuple[int, bytes]) -> bytes:
+    """The header of a member, of any size and type; parts: (byte, what stands there) each."""
+    block = bytearray(512)
+    block[:100] = name.encode()[:100].ljust(100, b"\0")
+    block[100:108], block[124:136], block[136:148] = b"0000644\0", number(size), b"15000000000\0"
+    block[156:157], block[257:265] = kind, magic
+    for at, part in parts.values():
+        block[at : at + len(part)] = part
+    block[148:156] = b" " * 8
+    block[148:156] = b"%06o\0 " % sum(block)
+    return bytes(block)
+
+
+def number(value: int) -> bytes:
+    """Twelve bytes: octal digits, or base 256 for what has too many of them or is negative."""
+    in_octal = 0 <= value < 8**11
+    return b"%011o\0" % value if in_octal else (b"\x80" if value >= 0 else b"\xff") + (value % 256**11).to_bytes(11, "big")
+
+
+def padded(content: bytes) -> bytes:
+    """Content as it lies behind its header."""
+    return content + bytes(-len(content) % 512)
+
+
+def file(name: str, content: bytes) -> bytes:
+    """A member with its content."""
+    return header(name, len(content)) + padded(content)
+
+
+BROKER = file(META, b"node.id=1\n") + header(LOG)
+
+
+def pax(block: bytes, kind: bytes = b"x") -> bytes:
+    """A pax header of these bytes."""
+    return header("p", len(block), kind) + padded(block)
+
+
+def note(keyword: bytes, value: bytes) -> bytes:
+    """A record of a pax header."""
+    rest = len(keyword) + len(value) + 3
+    length = next(rest + digits for digits in range(1, 20) if len(str(rest + digits)) == digits)
+    return b"%d %s=%s\n" % (length, keyword, value)
+
+
+def sparse(name: str, real: int, chunks: tuple[tuple[int, int], ...], content: bytes, is_extended: bool = False) -> bytes:
+    """A sparse file in GNU's first format."""
+    table = b"".join(number(offset) + number(count) for offset, count in chunks)
+    parts = {"table": (386, table), "extended": (482, bytes([is_extended])), "real": (483, number(real))}
+    return header(name, len(content), b"S", tarfile.GNU_MAGIC, **parts) + padded(content)
+
+
+NO_NUMBER = "a header without a number for its"
+BAD_PAX = "a pax header whose records cannot be read"
+BAD_MAP = "is a sparse file whose map cannot be read"
+CUT = "damaged or cut at byte"
+FIRST_PAX = note(b"GNU.sparse.major", b"1") + note(b"GNU.sparse.realsize", b"9")
+
+
+def tars() -> dict[str, tuple[bytes, str]]:
+    """Small archives, each with one thing that a reader must not believe, and what is to be said of it."""
+    sizes = ((size, kind) for size in (-512, -1024, -100_000) for kind in (b"Z", b"0", b"5", b"x", b"L", b"S"))
+    found = {f"size {size} of type {kind.decode()}": (header("x", size, kind), f"says a size of {size} bytes") for size, kind in sizes}
+    for size in (b"-512", b"1" * 5000, b"1e99"):
+        found[f"pax size {size[:9]!r}"] = pax(note(b"size", size)) + header("b/x"), f"{NO_NUMBER} size"
+    for time in (b"1e999990", b"1e300", b"9" * 60_000, b"NaN", b"inf", b"-1e18", b"1" * 5000):
+        found[f"time {time[:9]!r} of {len(time)}"] = pax(note(b"mtime", time)) + header("b/q"), f"{NO_NUMBER} time"
+    found |= {
+        "pax size of exabytes": (pax(note(b"size", b"9" * 19)) + header("b/x"), "unpacks to more than 1099511627776 bytes"),
+        "a hole of exabytes": (sparse(LOG, 1 << 70, (), b""), "unpacks to more than 1099511627776 bytes"),
+        "a time beyond files": (pax(note(b"mtime", b"99999999999")) + header("b/q"), "a time that no file can have"),
+        "unknown type": (header("b/x", 512, b"Z") + bytes(512), "a member of type b'Z', which is not known, at byte 1536"),
+        "digits": (pax(b"1" * 60_000) + header("b/x"), BAD_PAX),
+        "digits, more than are read": (pax(b"1" * 200_000) + header("b/x"), "a header says that 200000 bytes of names and notes follow"),
+        "digits and blanks": (pax((b"1" * 100 + b" ") * 500) + header("b/x"), BAD_PAX),
+        "a record of no length": (pax(b"0 a=b\n") + header("b/x"), BAD_PAX),
+        "a record of no length behind another": (pax(note(b"a", b"b") + b"0 a=b\n") + header("b/x"), BAD_PAX),
+        "a record longer than its header": (pax(b"999 a=b\n") + header("b/x"), BAD_PAX),
+        "a charset of digits": (pax(b"12 hdrcharset" + b"1" * 60_000, b"g") + header("b/x"), BAD_PAX),
+        "a pax header at the end": (pax(note(b"comment", b"x")), CUT),
+        "a zero byte in a name": (pax(note(b"path", b"b/\0x")) + header("b/x"), "a name with a zero byte in it"),
+        "negative length of a sparse file": (header(LOG, 0, b"S", tarfile.GNU_MAGIC, real=(483, b"\xff" * 12)), BAD_MAP),
+        "overlapping chunks": (sparse(LOG, 4096, ((0, 512), (256, 512)), bytes(1024)), BAD_MAP),
+        "chunks beyond the file": (sparse(LOG, 600, ((0, 512), (512, 512)), bytes(1024)), BAD_MAP),
+        "chunks of more than is stored": (sparse(LOG, 4096, ((0, 512), (1024, 512)), bytes(512)), BAD_MAP),
+        "a map of too many numbers": (pax(FIRST_PAX) + file(LOG, b"100000000\n" + b"1\n" * 300), "in more than 100000 pieces"),
+        "a number without end": (pax(FIRST_PAX) + file(LOG, b"1" * 4096), f"{NO_NUMBER} map"),
+        "half a pair": (pax(note(b"GNU.sparse.map", b"0,1,2") + note(b"GNU.sparse.size", b"9")) + file(LOG, b"x"), "no archive"),
+        "a sparse file without a size": (pax(note(b"GNU.sparse.map", b"0,1")) + file(LOG, b"x"), f"{NO_NUMBER} size"),
+    }  # fmt: skip
+    return {name: (BROKER + content + END, said) for name, (content, said) in found.items()}
+
+
+def zip_of(entries: list[tuple[bytes, int, bytes, int, int, int]], content: bytes) -> bytes:
+    """A .zip of content, with a directory of (name, local header's byte, what is packed, CRC, size, method) each."""
+    rows = []
+    for name, at, packed, crc, size, method in entries:
+        fields = (20, 20, 0, method, 0, 0x5C21, crc, len(packed), size, len(name), 0, 0, 0, 0, 0, at)
+        rows.append(b"PK\1\2" + struct.pack("<HHHHHHIIIHHHHHII", *fields) + name)
+    directory = b"".join(rows)
+    count = min(len(rows), 0xFFFF)
+    return content + directory + b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, count, count, len(directory), len(content), 0)
+
+
+def local(name: bytes, packed: bytes, crc: int, size: int, method: int) -> bytes:
+    """A member of a .zip as it lies in front of the directory."""
+    return b"PK\3\4" + struct.pack("<HHHHHIIIHH", 20, 0, method, 0, 0x5C21, crc, len(packed), size, len(name), 0) + name + packed
+
+
+def overlapping_zip(members: int, size: int) -> bytes:
+    """Members that share one piece of packed zeros."""
+    name, zeros = LOG.encode(), bytes(size)
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = packer.compress(zeros) + packer.flush()
+    crc = zlib.crc32(zeros)
+    return zip_of([(name, 0, packed, crc, size, 8)] * members, local(name, packed, crc, size, 8))
+
+
+def bzip2_in_zip() -> bytes:
+    """A member that zipfile would unpack whole for its first bytes, its size a lie."""
+    packed, name = bz2.compress(bytes(1_000_000)), LOG.encode()
+    return zip_of([(name, 0, packed, 0, 10, 12)], local(name, packed, 0, 10, 12))
+
+
+def directory_of(entries: int) -> bytes:
+    """A .zip whose members have no content."""
+    return zip_of([(b"", 0, b"", 0, 0, 0)] * entries, local(b"", b"", 0, 0, 0))
+
+
+def write_links(path: Path, count: int) -> None:
+    """A .tar.gz of links."""
+    _write_many(path, count, header("b/link", 0, b"2"))
+
+
+def write_pax(path: Path, count: int, size: int = 60_000) -> None:
+    """A .tar.gz of empty files, each with a pax header of such a size."""
+    _write_many(path, count, pax(note(b"comment", b"a" * size)) + header("b/f"))
+
+
+def write_files(path: Path, count: int) -> None:
+    """A .tar.gz of empty files with names of their own."""
+    with gzip.open(path, "wb", 1) as out:
+        out.write(BROKER)
+        for number in range(count):
+            out.write(header(f"b/orders-0/{number:020d}.log"))
+        out.write(END)
+
+
+def _write_many(path: Path, count: int, member: bytes) -> None:
+    """The same member over and over; of a stream that can be cut where it was flushed each thousand takes no time to make."""
+    packer = zlib.compressobj(6, zlib.DEFLATED, 31)
+    with open(path, "wb") as out:
+        out.write(packer.compress(BROKER))
+        for _ in range(count):
+            out.write(packer.compress(member))
+        out.write(packer.compress(END) + packer.flush())
+
+
+def write_tail(path: Path, streams: int, compress: Callable[[bytes], bytes] = bz2.compress) -> None:
+    """An archive with streams of 45 MB of zeros behind its end: 40 bytes each."""
+    path.write_bytes(compress(BROKER + END) + compress(bytes(45_000_000)) * streams)
+
+
+def write_empty_tail(path: Path, streams: int) -> None:
+    """An archive with streams of nothing behind its end: 20 bytes each."""
+    path.write_bytes(gzip.compress(BROKER + END) + gzip.compress(b"", 1) * streams)
+
+
+def write_zeros(path: Path, size: int) -> None:
+    """A .tar.gz with a log of zeros; made of one packed piece that is repeated."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    begin = packer.compress(BROKER + header("b/orders-0/00000000000000000001.log", size)) + packer.flush(zlib.Z_FULL_FLUSH)
+    piece = packer.compress(bytes(32 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    path.write_bytes(b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + begin + piece * (size >> 25))
+
+
+def write_globals(path: Path, count: int) -> None:
+    """A .tar.gz with pax headers for all files, each with keywords of its own."""
+    with gzip.open(path, "wb", 1) as out:
+        out.write(BROKER)
+        for number in range(count):
+            out.write(pax(b"".join(note(b"k%d.%d" % (number, place), b"v" * 90) for place in range(500)), b"g"))
+        out.write(header("b/q") + END)
