@@ -1,5 +1,6 @@
 """A folder to write aside in: locked while its process lives, swept by the next process where that was killed."""
 
+import atexit
 import fcntl
 import os
 import shutil
@@ -11,6 +12,9 @@ from typing import IO
 
 PREFIX = ".unpacking-"
 LOCK = ".lock"
+TRIES = 3  # a thread that still writes may put a file into a folder while it is removed
+
+_IN_USE: set[Path] = set()  # of this process
 
 
 @contextmanager
@@ -23,11 +27,20 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
         lock = _lock(folder)
         if lock:
             break
+    _IN_USE.add(folder)
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        _IN_USE.discard(folder)
         lock.close()
+
+
+@atexit.register
+def _remove_own() -> None:
+    """A server that is stopped does not wait for its threads, nor do they come to their end."""
+    for folder in list(_IN_USE) * TRIES:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def sweep(parent: Path) -> None:

@@ -8,6 +8,7 @@ import resource
 import subprocess
 import sys
 import tarfile
+import time
 import tracemalloc
 from collections.abc import Callable
 from functools import partial
@@ -308,6 +309,23 @@ def test_who_waits_can_end_it(tmp_path, cache):
     with pytest.raises(Stopped):
         archive.opened(path, watch)
     assert seen[0] < seen[1] < 1 << 30 and nothing_left(cache)
+
+
+def test_what_a_killed_process_was_unpacking_is_swept(tmp_path, cache):
+    """By the next that unpacks anything."""
+    slow, other = tmp_path / "slow.tar.gz", tmp_path / "other.tar"
+    hostile.write_zeros(slow, 40 << 30)
+    other.write_bytes(BROKER + END)
+    with subprocess.Popen([sys.executable, "-c", OPEN_EACH], stdin=subprocess.PIPE, text=True) as process:
+        process.stdin.write(json.dumps([str(slow)]))
+        process.stdin.close()
+        while not list(cache.glob("unpacked/.unpacking-*/**/orders-0")):
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.kill()
+    assert len(list((cache / "unpacked").iterdir())) == 1
+    archive.opened(other)
+    assert list((cache / "unpacked").iterdir()) == [archive.unpacked(other)]
 
 
 def test_a_pipe_is_no_archive(tmp_path):
