@@ -1,6 +1,7 @@
 """The Broker page without a browser: its words in every state. Spark is a stand-in; the browser's tests run the real one."""
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
-from kafkaviz.log import file
+from kafkaviz.log import archive, file
 from kafkaviz.pipeline import job
 from kafkaviz.pipeline.job import Progress
 from kafkaviz.ui import access, cache
@@ -212,6 +213,26 @@ def test_outside_the_allowed_root(small, tmp_path, monkeypatch):
     assert "may not be opened here" in html(at) and str(tmp_path / "elsewhere") in html(at)
     button(at, "Use a sample").click().run()
     assert "<h1>37 topic-partitions" in html(at)
+
+
+def test_an_archive_with_two_brokers_on_a_shared_server(tmp_path, monkeypatch):
+    """The page's own button leads to one of them, by the archive's address; nothing beside the archive may be opened that way."""
+    root = tmp_path / "root"
+    root.mkdir()
+    with zipfile.ZipFile(root / "two.zip", "w") as out:
+        for number in (1, 2):
+            out.writestr(f"broker-{number}/meta.properties", f"version=1\nnode.id={number}\n")
+            out.writestr(f"broker-{number}/orders-0/00000000000000000000.log", b"")
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", str(root))
+    at = page(root / "two.zip")
+    assert "One level down" in html(at)
+    next(one for one in at.button if one.key == "kv_nearby_1").click().run()
+    assert "<h1>1 topic-partition" in html(at) and "may not be opened" not in html(at)
+    assert at.query_params["dir"] == str(root / "two.zip" / "broker-2")
+    home = archive.unpacked(root / "two.zip")
+    for path in (root / "two.zip" / ".." / ".." / "x", home, home / "two" / "broker-1"):
+        assert "may not be opened here" in html(page(path))
+    assert "is not there" in html(page(root / "two.zip" / "broker-3"))
 
 
 def test_no_sample_and_nothing_given(monkeypatch, tmp_path):

@@ -34,7 +34,7 @@ def version(path: Path, told: str = WHAT_TO_GIVE) -> str:
 
 def assumed(path: Path, told: str = WHAT_TO_GIVE) -> Assumed:
     """The same, and why that one. CannotOpen as open_log and open_index."""
-    path = _unpacked(path)
+    path = archive.locate(path)
     if archive.is_archive(path) or path.is_dir():
         return lookups.assumed(_partition(path, told))
     _file_name(path, told)
@@ -43,7 +43,7 @@ def assumed(path: Path, told: str = WHAT_TO_GIVE) -> Assumed:
 
 def open_log(path: Path, version: str, as_is: bool = False) -> ServedLog:
     """What a lookup in a partition, or in the one segment whose .log this is, searches. CannotOpen for any other path."""
-    path = _unpacked(path)
+    path = archive.locate(path)
     if archive.is_archive(path) or path.is_dir():
         return lookups.served(_partition(path), version, as_is)
     name = _file_name(path)
@@ -57,7 +57,7 @@ def open_log(path: Path, version: str, as_is: bool = False) -> ServedLog:
 
 def open_index(path: Path, version: str, as_is: bool = False) -> tuple[str, ServedSegment]:
     """(the directory's name, the segment that the index belongs to); of the segment nothing else need be there."""
-    path = _unpacked(path)
+    path = archive.locate(path)
     name, found = _file_name(path), file.info(path)
     partition = _around(path)
     segment = next((one for one in partition.live if not name.suffix and one.base_offset == name.base_offset), None)
@@ -75,7 +75,7 @@ def open_directory(path: Path | str) -> Broker:
 
     An archive that holds one partition and no file of a broker is that partition alone, as its directory is.
     """
-    given, path = file.absolute(path), _unpacked(Path(path))
+    given, path = file.absolute(path), archive.locate(Path(path))
     broker = open_broker(path)
     if archive.is_archive(path) and path.is_file() and len(broker.partitions) == 1 and not own_files(broker.path):
         broker = open_broker(broker.partitions[0].path)
@@ -84,7 +84,7 @@ def open_directory(path: Path | str) -> Broker:
 
 def open_segments(path: Path, told: str = LOGS) -> tuple[Partition, int | None]:
     """(the partition, the base offset of its one .log that the path names): a partition directory, an archive of one, or a .log."""
-    path = _unpacked(path)
+    path = archive.locate(path)
     if archive.is_archive(path) or path.is_dir():
         return _partition(path, told), None
     name = _file_name(path, told)
@@ -107,18 +107,6 @@ def _alone(partition: Partition, base_offset: int, version: str, as_is: bool) ->
 
 def _plain_state(partition: Partition, base_offset: int) -> str | None:
     return next((one.state for one in partition.live if one.base_offset == base_offset), None)
-
-
-def _unpacked(path: Path) -> Path:
-    """The path itself; one that leads into an archive, such as kafka.tar.gz/orders-0, becomes that of the unpacked file."""
-    path = file.absolute(path)
-    packed = next((one for one in path.parents if archive.is_archive(one) and one.is_file()), None)
-    if not packed:
-        return path
-    unpacked = archive.opened(packed) / path.relative_to(packed)
-    if not unpacked.exists():
-        raise CannotOpen(path, "is not there", f"the archive {packed.name} holds nothing of that name", kind="missing")
-    return unpacked
 
 
 def _partition(path: Path, told: str = WHAT_TO_GIVE) -> Partition:

@@ -26,7 +26,7 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.format.names import parse_file
 from kafkaviz.log import file, tar_reader, zip_reader
 from kafkaviz.log.archive_member import PIECE_BYTES, Member, Pieces
-from kafkaviz.log.scratch_folder import scratch_folder
+from kafkaviz.log.scratch_folder import scratch_folder, sweep
 from kafkaviz.log.unpack_budget import UnpackBudget, Watch
 from kafkaviz.units import on_one_line
 
@@ -69,11 +69,11 @@ def stem(path: Path) -> str:
 
 
 def opened(path: Path, watch: Watch | None = None) -> Path:
-    """The directory itself, or the one that an archive holds, unpacked into the cache unless it is there already.
+    """The directory itself, or the one that an archive holds, unpacked into the cache unless it is there already; or one further in.
 
     watch: called with the number of bytes read so far while it is unpacked; what it raises ends that.
     """
-    path = file.absolute(path)
+    path = locate(path, watch)
     with file.failing_kindly(path):
         mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
@@ -91,6 +91,26 @@ def opened(path: Path, watch: Watch | None = None) -> Path:
     return root
 
 
+def locate(path: Path, watch: Watch | None = None) -> Path:
+    """The path itself; one that leads into an archive, such as kafka.tar.gz/orders-0, becomes that of the unpacked file."""
+    path = file.absolute(path)
+    packed = containing(path)
+    if not packed:
+        return path
+    inner = path.relative_to(packed)
+    found = opened(packed, watch) / inner
+    with file.failing_kindly(path):
+        if ".." in inner.parts or not found.exists():
+            raise CannotOpen(path, "is not there", f"the archive {packed.name} holds nothing of that name", kind="missing")
+    return found
+
+
+def containing(path: Path) -> Path | None:
+    """The archive that a path leads into; None of any other, an archive's own among them."""
+    with file.failing_kindly(path):
+        return next((one for one in path.parents if is_archive(one) and one.is_file()), None)
+
+
 def given(path: Path) -> Path:
     """A path as a person knows it: of what lies in an archive that was opened, the archive's own and the path in it."""
     root = next((one for one in (path, *path.parents) if one in _GIVEN), None)
@@ -99,7 +119,16 @@ def given(path: Path) -> Path:
 
 def unpacked(path: Path) -> Path:
     """The folder in the cache that an archive is unpacked into, whether or not it was."""
-    return cache_folder() / "unpacked" / _identity(path)
+    return _unpacked_folder() / _identity(path)
+
+
+def sweep_unfinished() -> None:
+    """Removes what processes that were killed had begun to unpack."""
+    sweep(_unpacked_folder())
+
+
+def _unpacked_folder() -> Path:
+    return cache_folder() / "unpacked"
 
 
 def _identity(path: Path) -> str:

@@ -202,7 +202,7 @@ def _no_broker(root: Path) -> CannotOpen:
     if _holds_log(root):
         what = "holds a .log, but has no name of a topic-partition"
         return CannotOpen(root, what, "rename it TOPIC-N, such as orders-0", kind="not-kafka")
-    nearby = tuple(path for path in _directories(root) if _looks_like_broker(path))
+    nearby = tuple(archive.given(path) for path in _directories(root) if _looks_like_broker(path))  # in an archive, by its own address
     hint = f"{nearby[0]} looks like one" if nearby else "give a directory of log.dirs, or an archive of one"
     return CannotOpen(root, "there is no meta.properties and no directory named topic-number", hint, kind="not-kafka", nearby=nearby)
 

@@ -40,16 +40,15 @@ def _missing(fault: CannotOpen) -> None:
 
 def _not_kafka(fault: CannotOpen) -> None:
     found = [str(path) for path in fault.nearby[:NEARBY]]
-    shown = [str(archive.given(path)) for path in fault.nearby[:NEARBY]]
     why = sentence(fault_words.what(fault.what))
     if not found:
         why = sentences((why, sentence(fault_words.what(fault.next_step))))
     else:
-        why = counted("faults.nearby", len(found), why=why, paths=named(shown))
+        why = counted("faults.nearby", len(found), why=why, paths=named(found))
     with parts.state("not_kafka", "info", say("faults.not_kafka", path=archive.given(fault.path)), why, level=1):
         for place, path in enumerate(found):
             kind = "secondary" if place else "primary"
-            label = parts.plain(say("faults.open_path", path=shown[place]))
+            label = parts.plain(say("faults.open_path", path=path))
             st.button(label, key=f"kv_nearby_{place}", type=kind, on_click=go, args=(path,))
         _again("tertiary" if found else "secondary")
         if not found:

@@ -22,25 +22,36 @@ def folder() -> Path:
     return archive.cache_folder() / "uploads"
 
 
+def keep_private() -> None:
+    """Nobody but the server's own user looks into what visitors uploaded, also where an earlier release let them."""
+    with suppress(OSError):
+        folder().chmod(0o700)
+
+
 def catalogs() -> Path:
     """Where the catalogs lie that this server made."""
     return archive.cache_folder() / "catalogs"
 
 
 def catalog_suffix(source: Path) -> str:
-    """How the name of a directory's catalog ends."""
-    return hashlib.sha256(str(source).encode()).hexdigest()[:12]
+    """How the name of a directory's catalog ends; that of one in an archive ends as the archive's own, to go with it."""
+    packed = archive.containing(source)
+    suffix = hashlib.sha256(os.fsencode(source)).hexdigest()[:12]
+    return f"{suffix}-{catalog_suffix(packed)}" if packed else suffix
 
 
 def opens(path: Path) -> None:
-    """Notes that an upload is opened now; of any other path nothing."""
-    if path.parent.parent == folder():
+    """Notes that an upload is opened now, or what is in it; of any other path nothing."""
+    upload = next((one for one in path.parents if one.parent == folder()), None)
+    if upload:
         with suppress(OSError):
-            os.utime(path.parent)
+            os.utime(upload)
 
 
 def sweep(now_s: float | None = None) -> None:
     """Removes all that is kept of uploads that nobody has opened for KEPT_DAYS. What cannot be removed stays for the next time."""
+    keep_private()
+    archive.sweep_unfinished()
     before_s = (time.time() if now_s is None else now_s) - KEPT_DAYS * DAY_S
     for one in folder().glob("*"):
         with suppress(OSError):

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from kafkaviz.format.names import OWN_FILES, SERVER_PROPERTIES
+from kafkaviz.log import archive
 from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import FileInfo
 
@@ -47,7 +48,7 @@ class Stamps:
 
 def _quick(found: Broker) -> tuple:
     """The times of the folders, the broker's own small files, the lengths of the logs that grow."""
-    folders = [found.source, found.path, *(partition.path for partition in found.partitions)]
+    folders = [archive.containing(found.source) or found.source, found.path, *(partition.path for partition in found.partitions)]
     own = [found.path / name for name in (*OWN_FILES, SERVER_PROPERTIES)] + [found.path.parent / SERVER_PROPERTIES]
     growing = [partition.active.log.path for partition in found.partitions if partition.active]
     return tuple(map(mtime_ns, folders)), tuple(map(mtime_ns, own)), tuple(map(_size_bytes, growing))

@@ -243,6 +243,35 @@ def test_a_member_without_a_name_is_one_line(tmp_path):
         archive.opened(path)
 
 
+def test_what_lies_in_an_archive_is_opened_by_its_name(tmp_path):
+    """The archive's own path and the path in it; what would lead out of it is not there."""
+    path = packed(tmp_path / "b.tar", {f"b/{name}-0/00000000000000000000.log": b"x" for name in ("orders", "logs")})
+    root = archive.opened(path)
+    assert archive.opened(path / "orders-0") == root / "orders-0" == archive.locate(path / "orders-0")
+    assert archive.containing(path / "orders-0") == path and archive.containing(path) is None
+    for inner in ("orders-1", "..", "../b.tar", "orders-0/../../../x"):
+        with pytest.raises(CannotOpen, match="is not there"):
+            archive.opened(path / inner)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("b/orders-0", "holds b/orders-0, which is a file and a folder at once"),
+        ("b/orders-0/meta/x", "holds b/orders-0/meta/x, which is a file and a folder at once"),
+        ("b/" + "a" * 300, f"holds b/{'a' * 38}…{'a' * 40}, which has too long a name"),
+        ("", "holds ., which is a file and a folder at once"),
+    ],
+)
+def test_a_path_that_cannot_be_written_is_the_archives_fault(tmp_path, name, said):
+    """Room in the cache would not mend it."""
+    path = packed(tmp_path / "b.tar", {"b/orders-0/meta": b"", name: b"x"})
+    with pytest.raises(CannotOpen) as raised:
+        archive.opened(path)
+    assert str(raised.value) == f"{path}: {said}; pack the directory again, with tar or zip"
+    assert not list((tmp_path / "cache" / "unpacked").iterdir())
+
+
 def test_what_lies_in_an_archive_is_named_by_it(tmp_path):
     """As it was given, with the path in it; no folder of the cache."""
     path = tmp_path / "kafka.zip"

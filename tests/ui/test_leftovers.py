@@ -3,6 +3,7 @@
 import io
 import os
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,27 @@ def test_what_is_opened_again_stays(uploaded):
     cache.broker(uploaded)
     leftovers.sweep()
     assert kept(uploaded) == [True, True, True] and uploaded.stat().st_mtime_ns == before
+
+
+def test_what_is_in_an_upload_goes_and_stays_with_it(tmp_path, monkeypatch, starts):
+    """Of an archive with two brokers each has its own catalog; to open one of them is to open the archive."""
+    monkeypatch.setenv("KAFKAVIZ_CACHE", str(tmp_path / "cache"))
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as out:
+        for number in (1, 2):
+            out.writestr(f"broker-{number}/meta.properties", f"version=1\nnode.id={number}\n")
+    path = upload.save(packed, "two.zip")
+    for number in (1, 2):
+        cache.catalog_path(cache.broker(path / f"broker-{number}")).mkdir(parents=True)
+    assert len({one.name for one in leftovers.catalogs().iterdir()}) == 2
+    long_ago = time.time() - LATER_S
+    os.utime(path.parent, (long_ago, long_ago))
+    cache.read_again()
+    cache.broker(path / "broker-1")
+    leftovers.sweep()
+    assert kept(path) == [True, True, True]
+    leftovers.sweep(time.time() + LATER_S)
+    assert kept(path.parent) == [False, False, False]
 
 
 def test_a_new_upload_sweeps(uploaded):
