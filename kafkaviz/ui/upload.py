@@ -1,6 +1,7 @@
 """An archive from the visitor's own machine: saved into the cache folder, and opened from there like any other."""
 
 import hashlib
+import os
 import re
 import shutil
 import tempfile
@@ -47,13 +48,18 @@ def save(content: BinaryIO, name: str) -> Path:
     digest = hashlib.file_digest(content, "sha256").hexdigest()[:32]
     target = leftovers.folder() / digest / safe_name(name)
     if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        leftovers.keep_private()
         content.seek(0)
         with tempfile.TemporaryDirectory(dir=target.parent) as aside:  # one a visitor: two may upload the same at once
-            with open(Path(aside) / target.name, "wb") as out:
+            with open(Path(aside) / target.name, "wb", opener=_private) as out:
                 shutil.copyfileobj(content, out, PIECE_BYTES)
             Path(out.name).replace(target)
     return target
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def safe_name(name: str) -> str:

@@ -1,6 +1,8 @@
 """Uploads: saved once, under a name that cannot leave its folder."""
 
 import io
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -34,6 +36,21 @@ def test_the_same_archive_is_kept_once():
     assert first == upload.save(io.BytesIO(b"one"), "kafka.zip") != upload.save(io.BytesIO(b"two"), "kafka.zip")
     assert first.read_bytes() == b"one" and first.is_relative_to(leftovers.folder())
     assert [path.name for path in first.parent.iterdir()] == ["kafka.zip"]
+
+
+def test_nobody_else_on_the_server_reads_an_upload():
+    """Neither the folders nor the file, whatever the umask; nor those that were there before."""
+    leftovers.folder().mkdir(parents=True, exist_ok=True)
+    leftovers.folder().chmod(0o755)
+    before = os.umask(0)
+    try:
+        saved = upload.save(io.BytesIO(b"secret"), "kafka.zip")
+    finally:
+        os.umask(before)
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (saved, saved.parent, leftovers.folder())] == [0o600, 0o700, 0o700]
+    leftovers.folder().chmod(0o755)
+    leftovers.sweep()
+    assert stat.S_IMODE(leftovers.folder().stat().st_mode) == 0o700
 
 
 def test_uploads_lie_in_the_cache(cache: Path):
