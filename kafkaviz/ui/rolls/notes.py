@@ -16,20 +16,20 @@ def notes(of: Workload, config: LogConfig, run: Simulated) -> None:
     room = index_room(config.segment_index_bytes)
     if room == IndexRoom.NONE:
         key = "rolls.no_offset_entry" if config.segment_index_bytes < 8 else "rolls.no_time_entry"
-        _note("error", say("rolls.no_log"), say(key, room=units.size(config.segment_index_bytes), failed=run.failed))
+        _note("room", "error", say("rolls.no_log"), say(key, room=units.size(config.segment_index_bytes), failed=run.failed))
     elif room == IndexRoom.ALWAYS_FULL:
-        _note("warning", say("rolls.every_append"), say("rolls.always_full", room=units.size(config.segment_index_bytes)))
+        _note("room", "warning", say("rolls.every_append"), say("rolls.always_full", room=units.size(config.segment_index_bytes)))
     elif run.failed:
-        _note("error", say("rolls.refused"), say("rolls.refused_below", failed=run.failed))
+        _note("refused", "error", say("rolls.refused"), say("rolls.refused_below", failed=run.failed))
     if config.segment_bytes < config_def.setting("segment.bytes").smallest(of.release):
-        _note("info", say("rolls.toy_size"), say("rolls.toy_size_below", version=of.kafka_version))
+        _note("toy_size", "info", say("rolls.toy_size"), say("rolls.toy_size_below", version=of.kafka_version))
     if run.is_cut:
         many = {"batches": units.group(len(run.appended)), "segments": units.group(len(run.lanes.lanes))}
-        _note("info", say("rolls.cut", **many), say("rolls.cut_below"))
+        _note("cut", "info", say("rolls.cut", **many), say("rolls.cut_below"))
 
 
-def _note(mark: str, finding: str, why: str) -> None:
-    """A sentence in its place."""
-    with parts.state(f"note_{mark}", mark, finding, why):
+def _note(name: str, mark: str, finding: str, why: str) -> None:
+    """A sentence in its place. name: its own on this page: two of one mark may stand together."""
+    with parts.state(f"note_{name}", mark, finding, why):
         pass
     st.space(16)
