@@ -155,17 +155,18 @@ def _cells(shown: LimitMapView, ink: dict[str, str]) -> go.Heatmap:
     for number, cause in enumerate(CAUSES):
         scale += [[number / len(CAUSES), ink[SOFT[cause]]], [(number + 1) / len(CAUSES), ink[SOFT[cause]]]]
     names = [roll_words.name(Cause(one)) for one in CAUSES]
-    told = [
+    told = say("curves.cell", cause="{cause}", log="{log}") + f"<br>{say('curves.cell_place', interval='{interval}', room='{room}')}"
+    columns, rows = ([size(int(one)) for one in values] for values in (shown.intervals, shown.rooms))
+    text = [
         [
-            say("curves.cell", cause=names[shown.cause[row, column]], log=size(float(shown.ends_bytes[row, column])))
-            + f"<br>{say('curves.cell_place', interval=size(int(interval)), room=size(int(room)))}"
-            for column, interval in enumerate(shown.intervals)
+            told.format(cause=names[shown.cause[row, column]], log=size(float(shown.ends_bytes[row, column])), interval=interval, room=room)
+            for column, interval in enumerate(columns)
         ]
-        for row, room in enumerate(shown.rooms)
+        for row, room in enumerate(rows)
     ]
     return go.Heatmap(
         x=_log(shown.intervals), y=_log(shown.rooms), z=shown.cause, zmin=-0.5, zmax=len(CAUSES) - 0.5, colorscale=scale, showscale=False,
-        text=told, hovertemplate="%{text}<extra></extra>", name="first limit",
+        text=text, hovertemplate="%{text}<extra></extra>", name="first limit",
     )  # fmt: skip
 
 

@@ -1,7 +1,6 @@
 """Every stop of every slider of every page, one at a time: none of them ends in an exception."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import streamlit as st
