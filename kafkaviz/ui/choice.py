@@ -3,11 +3,13 @@ for 字节.
 
 A widget that Streamlit binds to the address writes its label there. These are not bound: `ask` gives a control its state before it is
 drawn, and writes the word. Whoever comes by a link, or goes back in the browser, changes the address and not the control: then the
-address counts; else what was chosen, in another language too. Where other parts of a page write the address in the browser the word
-has to be written there as well: then `adopt` alone, and components.address.
+address counts; else what was chosen, in another language too. A run that a control began never takes the address for its reader's:
+the browser sends the one it knows, and where keys come quicker than runs that is older than what they have chosen since. Where other
+parts of a page write the address in the browser the word has to be written there as well: then `adopt` alone, and components.address.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 import streamlit as st
 
@@ -15,6 +17,7 @@ from kafkaviz.ui import parts
 
 Options = Mapping[str, str] | Iterable[str]  # what the control has as its state, by word; or words, which are their own
 Other = Callable[[str], str | None]
+MOVES = "kv_moves"  # session key: how often a control was moved
 
 
 def ask(
@@ -27,8 +30,16 @@ def ask(
     """
     options = list(options)
     chosen = settle(key, options, default)
+    look["on_change"], look["args"] = moved, (look.get("on_change"),)
     draw(label, options, key=key, format_func=says, **look)
     return chosen
+
+
+def moved(then: Callable[[], None] | None = None) -> None:
+    """A control of this session was moved: its on_change, and what else is to happen then."""
+    st.session_state[MOVES] = st.session_state.get(MOVES, 0) + 1
+    if then:
+        then()
 
 
 def slider(label: str, options: Iterable[str], default: str, key: str, says: Callable[[str], str] = str) -> str:
@@ -42,11 +53,15 @@ def slider(label: str, options: Iterable[str], default: str, key: str, says: Cal
 def settle(name: str, options: Options, default: str, other: Other = lambda said: None) -> str:
     """As `adopt`, and the word is written into the address where it is not what goes without saying."""
     chosen = adopt(name, options, default, other)
-    if chosen == default:
-        st.query_params.pop(name, None)
-    elif st.query_params.get(name) != chosen:  # each assignment is a message to the browser
-        st.query_params[name] = chosen
-    _keep(name, default, _labels(options))
+    now, last = "" if chosen == default else chosen, _last(name)
+    if st.query_params.get(name, "") != now:  # each assignment is a message to the browser
+        if now:
+            st.query_params[name] = now
+        else:
+            st.query_params.pop(name, None)
+    elif last.written not in (None, now):  # what was written may have reached the browser since it sent its address
+        st.query_params.update({})
+    _keep(name, default, _labels(options), now)
     return chosen
 
 
@@ -85,27 +100,43 @@ def _labels(options: Options) -> Mapping[str, str]:
     return options if isinstance(options, Mapping) else {one: one for one in options}
 
 
+@dataclass(frozen=True)
+class _Last:
+    """What the run before left of a choice: the address, the default, the control's state and what each state meant, and all moves so far.
+
+    written: what `settle` wrote last; None where nothing did.
+    """
+
+    address: str = ""
+    default: str | None = None
+    state: str | None = None
+    words: Mapping[str, str] = field(default_factory=dict)
+    moves: int = 0
+    written: str | None = None
+
+
+def _last(name: str) -> _Last:
+    return st.session_state.get(f"kv_adopted_{name}", _Last())
+
+
 def _kept(name: str, default: str, labels: Mapping[str, str]) -> str | None:
     """The word of what the control holds; None where the address or its default changed, or where it holds no choice of this page."""
-    before, words = st.session_state.get(_adopted(name), (None, {}))
-    if before != (st.query_params.get(name, ""), default):
+    last, state = _last(name), st.session_state.get(name)
+    is_led = state != last.state or st.session_state.get(MOVES, 0) != last.moves
+    if last.default != default or not (is_led or last.address == st.query_params.get(name, "")):
         return None
-    held = st.session_state.get(name)
-    word = {label: word for word, label in labels.items()}.get(held, words.get(held))
+    word = {label: word for word, label in labels.items()}.get(state, last.words.get(state))
     return word if word in labels else None
 
 
-def _keep(name: str, default: str, labels: Mapping[str, str]) -> None:
+def _keep(name: str, default: str, labels: Mapping[str, str], written: str | None = None) -> None:
     """Remembers the address that was adopted, and what each label means: in the next run the labels may be of another language."""
-    now = st.query_params.get(name, ""), default
-    st.session_state[_adopted(name)] = now, {label: word for word, label in labels.items()}
+    words, written = {label: word for word, label in labels.items()}, _last(name).written if written is None else written
+    now = st.query_params.get(name, ""), default, st.session_state.get(name), words, st.session_state.get(MOVES, 0), written
+    st.session_state[f"kv_adopted_{name}"] = _Last(*now)
 
 
 def _meant(said: str, labels: Mapping[str, str], other: Other) -> str | None:
     """What an address means: a word, or a label; capitals do not count."""
     fitting = (word for word, label in labels.items() if said.casefold() in (word.casefold(), label.casefold()))
     return next(fitting, None) or (other(said) if said else None)
-
-
-def _adopted(name: str) -> str:
-    return f"kv_adopted_{name}"

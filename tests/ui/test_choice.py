@@ -1,5 +1,6 @@
 """A choice with one word in the address and a name in each language: links, clicks and a change of language keep one another."""
 
+from streamlit.runtime.state.query_params import QueryParams
 from streamlit.testing.v1 import AppTest
 
 
@@ -26,6 +27,15 @@ def asks() -> None:
     spoken.switch()
     says, default = {"name": "common.segment", "size": "common.topic_partition"}, st.query_params.get("usual", "size")
     st.text(choice.ask(st.segmented_control, "Order", says, default, "order", lambda one: say(says[one]), required=True))
+
+
+def steps() -> None:
+    """Two sliders."""
+    import streamlit as st
+
+    from kafkaviz.ui import choice
+
+    st.text(" ".join(choice.ask(st.select_slider, one, list("01234"), "0", one) for one in "ab"))
 
 
 def page(script=tabs, **query: str) -> AppTest:
@@ -101,3 +111,35 @@ def test_where_nobody_chose_another_default_counts():
     assert said(at.run()) == "size"
     at.query_params["usual"] = "name"
     assert said(at.run()) == "name"
+
+
+def test_an_address_older_than_a_move_does_not_lead():
+    """The browser sends what it knows: keys that come quicker than runs send the address of the move before, or of another control's."""
+    at = page(steps)
+    for moves in ({"a": "2"}, {"a": "3"}, {"b": "1"}, {"a": "4", "b": "2"}):
+        for key, value in moves.items():
+            at.select_slider(key=key).set_value(value)
+        at.query_params.clear()  # as it was when the page was opened
+        at.run()
+    assert said(at) == "4 2" and [one.value for one in at.select_slider] == ["4", "2"]
+    assert (asked(at, "a"), asked(at, "b")) == ("4", "2")
+
+
+def test_what_was_written_meanwhile_is_written_over(monkeypatch):
+    """A move there and back again: the address that arrives is the first one, the one that is on its way the second."""
+    sent = []
+    monkeypatch.setattr(QueryParams, "_send_query_param_msg", lambda self: sent.append(self.to_dict()))
+    at = page(steps)
+    at.select_slider(key="a").set_value("1").run()
+    at.query_params.clear()
+    at.select_slider(key="a").set_value("0").run()
+    assert said(at) == "0 0" and sent == [{"a": "1"}, {}]
+
+
+def test_back_leads_after_moves():
+    """An address that comes alone is its reader's."""
+    at = page(steps)
+    at.select_slider(key="a").set_value("3").run()
+    at.select_slider(key="b").set_value("1").run()
+    at.query_params["a"] = "1"
+    assert said(at.run()) == "1 1" and at.select_slider(key="a").value == "1"

@@ -16,6 +16,7 @@ ADDRESSES = [
     {"page": "lookup", "tp": "orders-0", "by": "timestamp"},
     {"page": "rolls", "tp": "orders-0", "of": "orders-0"},
 ]
+PATIENCE_S = 300  # a workload of compressed batches on a busy machine
 MOST_STOPS = 12  # of a slider with many alike; all of them where the test may be slow
 
 
@@ -46,6 +47,7 @@ def moved(at: AppTest, key: str, value: object) -> None:
 
 def fallen(at: AppTest, most: int) -> list[str]:
     """Where the page ends in an exception: the slider, its stop and the words."""
+    at.default_timeout = PATIENCE_S
     found, back = [], None
     for key, before, stop in list(stops(at, most)):
         if back:

@@ -40,7 +40,8 @@ def controls(source: Source, sets: dict[str, str], assumed: str) -> Asked:
         look = {"required": True, "format_func": sets.__getitem__, "on_change": _another_index}
         st.segmented_control(say("lookup.index"), list(sets), key=state.SET, **look)
         about = say("lookup.search_about", version=assumed) if name == OWN else None
-        st.selectbox(say("lookup.search_as"), list(VERSIONS), key=state.SEARCH, format_func=_release_words, width=172, help=about)
+        look = {"width": 172, "help": about, "on_change": choice.moved}
+        st.selectbox(say("lookup.search_as"), list(VERSIONS), key=state.SEARCH, format_func=_release_words, **look)
     warm_entries, isolation = _second_row(source, by, name)
     st.space(16)
     if source.is_alone:

@@ -40,4 +40,5 @@ def _pager(names: list[str]) -> None:
     """Which rows are drawn, where they are not all."""
     with st.container(key="kv_rolls_pager", horizontal=True, vertical_alignment="center", gap=12):
         st.html(f'<span class="kv-sm kv-fnt">{say("common.segments")}</span>', width="content")
-        st.select_slider(say("common.segments"), names, key=state.ROLLS_ROWS, label_visibility="collapsed", width=420)
+        look = {"label_visibility": "collapsed", "width": 420, "on_change": choice.moved}
+        st.select_slider(say("common.segments"), names, key=state.ROLLS_ROWS, **look)

@@ -1,0 +1,50 @@
+"""Sliders under keys that come quicker than the page is drawn anew: every press counts, and slider, address and figure agree."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from kafkaviz import units
+from tests import test_browser
+from tests.journeys.walk import SETTLED
+
+pytestmark = test_browser.pytestmark
+server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page  # fixtures of this module
+
+PRESSES, BETWEEN_MS, PATIENCE_MS = 5, 120, 120_000
+SLIDERS = [  # a page, its slider, its parameter, and where a figure or what is beside it says the value
+    ("tuning?tp=payments-0&consider=128", "index.interval.bytes", "consider", ".kv-lab b"),
+    ("rolls?room=8+B", "segment.index.bytes", "room", ".kv-lab b"),
+    ("page_cache?cold=1+MB", "A page goes cold after this much own log", "cold", ".kv-value"),
+]
+
+
+@pytest.mark.parametrize(("path", "name", "parameter", "beside"), SLIDERS, ids=[one[2] for one in SLIDERS])
+def test_every_press_counts(server, page, path, name, parameter, beside):
+    """Five quick presses are five steps, and stay; the address, drawn anew, shows the same page."""
+    page.set_default_timeout(PATIENCE_MS)
+    page.goto(f"{server}/{path}")
+    page.locator("[data-testid=stSlider]").first.wait_for()
+    slider = page.get_by_role("slider", name=name).first
+    page.locator(SETTLED).wait_for()
+    before = int(slider.input_value())
+    slider.focus()
+    for _ in range(PRESSES):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(BETWEEN_MS)
+    page.wait_for_timeout(2 * BETWEEN_MS)  # the last run has begun
+    page.locator(SETTLED).wait_for()
+    value = slider.get_attribute("aria-valuetext")
+    assert int(slider.input_value()) == before + PRESSES
+    assert parse_qs(urlsplit(page.url).query)[parameter] == [value]
+    assert page.locator(beside).filter(has_text=shown(value)).count()
+    titles = page.locator(".kv-figt").all_inner_texts()
+    page.goto(page.url)
+    page.locator(".kv-figt").nth(len(titles) - 1).wait_for()
+    page.locator(SETTLED).wait_for()
+    assert page.locator(".kv-figt").all_inner_texts() == titles
+
+
+def shown(value: str) -> str:
+    """A number as the page writes it."""
+    return units.group(int(value)) if value.isdigit() else value
