@@ -28,6 +28,7 @@ SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "4",
     "spark.sql.codegen.wholeStage": "false",  # else all that joins one row of a cross join is held at once, and the JVM runs out of memory
+    "spark.sql.variable.substitute": "false",  # ${env:HOME} is text, and tells nothing of the server
     "spark.sql.runSQLOnFiles": "false",  # no SELECT * FROM parquet.`/any/file`
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",  # names of files are known: no job to look for them
 }

@@ -363,6 +363,11 @@ def test_what_is_no_question_is_refused(text, what, marked, made, tmp_path, spar
     assert not (tmp_path / "ran").exists()
 
 
+def test_nothing_is_told_of_the_server(made, spark):
+    """The environment and the properties of a process: ${…} is text."""
+    assert ask(made, "SELECT '${env:HOME}' AS a, '${system:java.home}' AS b") == [{"a": "${env:HOME}", "b": "${system:java.home}"}]
+
+
 def test_questions_of_every_shape_are_answered(made, spark):
     """WITH, subqueries, windows, pipes, values, functions of tables."""
     for text in (
