@@ -62,7 +62,7 @@ def asks(here: Listed, text: str) -> "Query | None":
 def result(here: Listed, text: str, query: "Query") -> None:
     """The answer, or how far it is, or why there is none."""
     at = query.progress().state
-    if at in ("starting", "running"):
+    if at in ("waiting", "running"):
         waiting(here, text)
     elif at == "done":
         answer(query.wait(0), text)

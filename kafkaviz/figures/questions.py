@@ -129,13 +129,13 @@ QUESTIONS = (
         """
         WITH numbered AS (
           SELECT topic, partition, segment_base_offset, position, size_bytes,
-                 coalesce(base_offset, last_offset) AS offset,
+                 coalesce(base_offset, last_offset) AS first_offset,
                  row_number() OVER (
                    PARTITION BY topic, partition, segment_base_offset
                    ORDER BY position) AS number
           FROM batches
         ), marks AS (
-          SELECT topic, partition, segment_base_offset, offset,
+          SELECT topic, partition, segment_base_offset, first_offset,
                  number, position + size_bytes AS end_bytes,
                  NULL AS entry_number, NULL AS entry_position
           FROM numbered
@@ -146,24 +146,26 @@ QUESTIONS = (
           JOIN numbered USING (topic, partition, segment_base_offset, position)
         ), fetches AS (
           SELECT *,
-                 coalesce(max(entry_number) OVER floor, 1) AS first,
-                 coalesce(max(entry_position) OVER floor, 0) AS start
+                 number - coalesce(max(entry_number) OVER below, 1) + 1
+                   AS headers,
+                 end_bytes - coalesce(max(entry_position) OVER below, 0)
+                   AS bytes
           FROM marks
-          WINDOW floor AS (  -- the last entry not above a batch's first offset
+          WINDOW below AS (  -- the last entry not above a batch's first offset
             PARTITION BY topic, partition, segment_base_offset
-            ORDER BY offset, number NULLS FIRST
+            ORDER BY first_offset, number NULLS FIRST
             ROWS UNBOUNDED PRECEDING)
         ), worst AS (
-          SELECT topic, partition,
-                 max(struct(number - first + 1 AS headers, offset,
-                            end_bytes - start AS bytes)) AS found
+          SELECT *,
+                 row_number() OVER (
+                   PARTITION BY topic, partition
+                   ORDER BY headers DESC, first_offset DESC) AS place
           FROM fetches
           WHERE number IS NOT NULL
-          GROUP BY topic, partition
         )
-        SELECT topic, partition, found.offset,
-               found.headers, found.bytes
+        SELECT topic, partition, first_offset AS offset, headers, bytes
         FROM worst
+        WHERE place = 1
         ORDER BY headers DESC
         LIMIT 8
         """,
@@ -327,8 +329,9 @@ QUESTIONS = (
         "future",
         """
         SELECT topic, partition,
-               max(max_timestamp_ms)                       AS newest_timestamp_ms,
-               max(max_timestamp_ms - log_mtime_ns DIV 1000000) AS ahead_ms
+               max(max_timestamp_ms) AS newest_timestamp_ms,
+               max(max_timestamp_ms
+                   - CAST(floor(log_mtime_ns / 1000000) AS BIGINT)) AS ahead_ms
         FROM segments
         GROUP BY topic, partition
         HAVING ahead_ms > 3600000
@@ -377,7 +380,7 @@ QUESTIONS = (
         SELECT state,
                count(*)   AS segments,
                sum(bytes) AS log_bytes,
-               from_unixtime(max(gone_ms) DIV 1000) AS last_gone
+               to_timestamp(floor(max(gone_ms) / 1000)) AS last_gone
         FROM retention
         GROUP BY state
         ORDER BY log_bytes DESC

@@ -160,10 +160,10 @@ class Ingest:
             return 0
 
 
-def in_one_line(error: Exception, what: str = "the run") -> Failed:
+def in_one_line(error: Exception) -> Failed:
     """What Spark or Python said, short; the whole of it is the cause."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     told = next((line for line in reversed(lines) if "Error" in line or "Exception" in line), lines[0] if lines else "")
-    failed = Failed(f"{what} ended early: {told[:300] or type(error).__name__}")
+    failed = Failed(f"the run ended early: {told[:300] or type(error).__name__}")
     failed.__cause__ = error
     return failed

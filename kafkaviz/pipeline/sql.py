@@ -1,39 +1,32 @@
-"""A query that somebody typed: read by Spark's own parser before anything of it is run, and refused unless it only reads the catalog.
+"""A query that somebody typed: parsed before anything of it is run, and refused unless it only reads the catalog.
 
-Spark SQL can do far more than ask: write and drop tables, read any file (SELECT * FROM text.`/etc/passwd`), start programs
-(SELECT TRANSFORM … USING 'sh'), call any Java method (reflect). Judged is therefore not the text but the plan that the parser makes
-of it: its nodes must be those of a question, its tables those of the catalog, and its functions none that leave the query.
+DuckDB can do far more than ask: write tables and files, read any file (SELECT * FROM '/etc/passwd'), load extensions, tell its settings.
+Judged is therefore not the text but the tree that its own parser makes of it: its statements must be one SELECT, its tables those of
+the catalog, its functions none that leave the query. The process that runs it (sql_worker.py) can reach nothing else either.
 """
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.pipeline.schema import TABLES
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 LONGEST = 8000  # characters of a query: it must fit into an address
-NODES = frozenset({  # of a plan that only asks, as Spark 4.3's parser names them
-    "Aggregate", "AsOfJoin", "Deduplicate", "Distinct", "Except", "Filter", "Generate", "GlobalLimit", "Intersect", "Join",
-    "LateralJoin", "LocalLimit", "LocalRelation", "Offset", "OneRowRelation", "PipeOperator", "Pivot", "Project", "Range", "Sample",
-    "Sort", "SubqueryAlias", "Tail", "Union", "UnionLoop", "Unpivot", "UnresolvedHaving", "UnresolvedHint", "UnresolvedInlineTable",
-    "UnresolvedOrdinal", "UnresolvedRelation", "UnresolvedSubqueryColumnAliases", "UnresolvedTVFAliases",
-    "UnresolvedTableValuedFunction", "UnresolvedWith", "View", "Window", "WithWindowDefinition",
-})  # fmt: skip
-REFUSED = re.compile(  # functions that call Java, read a file or a document type: the rest compute with what they are given
-    "reflect|try_reflect|java_method|xpath.*|.*_protobuf|.*_avro|python_.*|ai_.*|http_.*|read_.*"
+QUESTIONS = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})  # of a tree that only asks
+MAKE_ROWS = frozenset({"range", "generate_series", "unnest", "repeat", "json_each", "json_tree"})  # functions in the place of a table
+REFUSED = re.compile(  # functions that tell of the process and its settings, or outlive the query: the rest compute with what they get
+    "getenv|getvariable|current_setting|user_agent|inet_.*|pg_.*|.*duckdb.*|write_log|add_parquet_key|(next|curr|set)val|setseed|"
+    "sleep_ms|(copy|import)_database|stats|read_.*|query.*|.*execute.*"
 )
-GROWS_BY = {"repeat": 1, "space": 0, "lpad": 1, "rpad": 1, "array_repeat": 1, "sequence": 1}  # which argument says how large a value gets
-MOST_GROWN = 100_000  # times, all such functions of a query together: a value of gigabytes would take Spark's memory
-GROWN = f"All such functions of a query may make a value {MOST_GROWN} times as large, not more"
-_AT = re.compile(r"\(line (\d+), pos(?:ition)? (\d+)\)|; line (\d+) pos (\d+)")
-_COLUMN = re.compile(r"`((?:[^`]|``)*)`")
-_PATH = re.compile(rf"{_COLUMN.pattern}(?:\.{_COLUMN.pattern})*")  # of a table's column: `b`.`crc`
+EMPTY = ("There is no query", "Start from a question on the left, or write a SELECT")
+REACHES = "It could tell of more than the catalog"
+OFFSET = 'OFFSET is a word of SQL: the column is written "offset"'
+_AT = re.compile(r"\[(\d+),(\d+)\]")
+_BARE_OFFSET = re.compile(r"(?<![\w.\"'])offset(?!\s+\d)(?![\w\"'])", re.IGNORECASE)
 
 
 class Wrong(KafkavizError):
@@ -72,174 +65,146 @@ def place(sql: str, wrong: Wrong) -> Place | None:
     return Place(sql.count("\n", 0, start) + 1, text, first, max(first + 1, min(stop, len(text))))
 
 
-def tables(spark: "SparkSession", sql: str) -> tuple[str, ...]:
-    """The tables of the catalog that a query reads. Raises Wrong where it is no single question, or asks for anything else."""
-    if not sql.strip():
-        raise Wrong("There is no query", "Start from a question on the left, or write a SELECT")
-    if len(sql) > LONGEST:
-        raise Wrong(f"The query has {len(sql)} characters", f"At most {LONGEST} are taken")
-    plan = spark._jsparkSession.sessionState().sqlParser().parsePlan(sql)
-    nodes = list(_nodes(plan))
-    for node in nodes:
-        if (kind := _kind(node)) not in NODES:
-            raise Wrong("Only a question is run here: one SELECT, or WITH … SELECT", _words(kind), *_span(node))
-    for node in nodes:
-        for expression in _expressions(node):
-            _refuse_function(expression)
-        if _kind(node) == "UnresolvedTableValuedFunction":
-            _refuse_name(_strings(node.name()), node)
-    _refuse_growing([expression for node in nodes for expression in _expressions(node)])
-    named = {inner.alias().lower() for node in nodes if _kind(node) == "UnresolvedWith" for inner in _sequence(node.innerChildren())}
-    return tuple(sorted({table for node in nodes if _kind(node) == "UnresolvedRelation" for table in _table(node, named)}))
+def quoted(name: str) -> str:
+    """A name as SQL."""
+    return '"' + name.replace('"', '""') + '"'
 
 
-def wrong(fault: Exception) -> Wrong | None:
-    """What Spark had against a query, in its words but short; None where the query is not to blame."""
-    from pyspark.errors import PySparkException
+def judge(text: str, parsed: Callable[[str], Mapping[str, Any]]) -> None:
+    """Raises Wrong where a query is no single question, or asks for anything but the catalog.
 
-    condition = fault.getCondition() if isinstance(fault, PySparkException) else None
-    if not condition or condition.startswith(("INTERNAL_ERROR", "FAILED_READ_FILE", "CANNOT_READ", "JOB_CANCELLED", "JAVA_")):
-        return None
-    given = fault.getMessageParameters() or {}
-    what, advice = _told(condition, given, _message(fault))
-    return Wrong(what, advice, *_where(fault))
-
-
-def _told(condition: str, given: dict[str, str], message: str) -> tuple[str, str]:
-    """The most common mistakes in our words, all others in Spark's first sentence, the rest of it as advice."""
-    if condition == "PARSE_SYNTAX_ERROR":
-        at = given.get("error", "").strip("'")
-        return ("The query ends too early" if at in ("end of input", "<EOF>") else f"Not understood from {at} on"), ""
-    if condition.startswith("UNRESOLVED_COLUMN"):
-        near = ", ".join(_bare(one[0]) for one in _PATH.finditer(given.get("proposal", "")))
-        return f"There is no column {_bare(given.get('objectName', ''))}", f"Columns like it: {near}" if near else ""
-    if condition == "UNRESOLVED_ROUTINE":
-        return f"There is no function {_bare(given.get('routineName', ''))}", "Spark SQL has those of its reference, Built-in Functions"
-    if condition == "DIVIDE_BY_ZERO":
-        return "A division by zero", "try_divide(a, b) gives NULL instead"
-    first, _, rest = message.partition(". ")
-    return first.rstrip("."), " ".join(rest.split("\n")[0].split()) if "spark." not in rest else ""
-
-
-def _message(fault: Exception) -> str:
-    """Spark's sentences, without the names and numbers of its error around them."""
-    text = re.sub(r"^\[[A-Z0-9_.]+\]\s*", "", fault.getMessage() or str(fault).split("\n")[0])
-    return " ".join(re.sub(r"\s*SQLSTATE: \w+\s*$", "", text).split())
-
-
-def _where(fault: Exception) -> tuple[int | None, int | None]:
-    """The characters of the query that Spark names."""
-    for context in fault.getQueryContext():
-        if 0 <= context.startIndex() <= context.stopIndex():
-            return context.startIndex(), context.stopIndex() + 1
-    found = _AT.search(getattr(fault, "_desc", None) or "")
-    if not found:
-        return None, None
-    line, column = (int(one) for one in found.groups() if one is not None)
-    text = getattr(fault, "_desc", "").partition("== SQL ==\n")[2]
-    return sum(len(one) + 1 for one in text.split("\n")[: line - 1]) + column, None
-
-
-def _bare(name: str) -> str:
-    return ".".join(_COLUMN.findall(name)) or name
-
-
-def _nodes(plan: Any) -> Iterator[Any]:
-    """Every node of a plan as it was parsed, those of WITH and of subqueries too."""
-    yield plan
-    for below in (plan.children(), plan.innerChildren(), plan.subqueries()):
-        for one in _sequence(below):
-            if hasattr(one, "expressions"):
-                yield from _nodes(one)
-    for expression in _expressions(plan):
-        if _kind(expression) == "FunctionTableSubqueryArgumentExpression":
-            yield from _nodes(expression.plan())
-
-
-def _expressions(node: Any) -> Iterator[Any]:
-    for expression in _sequence(node.expressions()):
-        yield from _below(expression)
-
-
-def _below(expression: Any) -> Iterator[Any]:
-    yield expression
-    for one in _sequence(expression.children()):
-        yield from _below(one)
-
-
-def _refuse_function(expression: Any) -> None:
-    kind = _kind(expression)
-    if kind == "UnresolvedFunction":
-        _refuse_name(_strings(expression.nameParts()), expression)
-    elif kind == "UnresolvedGenerator":
-        _refuse_name([expression.name().funcName()], expression)
-    elif kind in ("FunctionExpressionWithUnresolvedIdentifier", "ExpressionWithUnresolvedIdentifier"):
-        raise Wrong("A function's name is written as it is here, not worked out", "", *_span(expression))
-
-
-def _refuse_name(parts: list[str], node: Any) -> None:
-    """Raises Wrong for a function that reaches out of the query."""
-    if REFUSED.fullmatch(parts[-1].lower()):
-        raise Wrong(f"The function {parts[-1]} is not run here", "It could reach beyond the catalog", *_span(node))
-
-
-def _refuse_growing(expressions: list[Any]) -> None:
-    """Raises Wrong where functions that make a value as large as a number says could make one that no memory holds.
-
-    repeat(repeat(a, 1000), 1000) is a million times a, so what counts is the product; a number that is worked out is not known here,
-    but for the end of a sequence, which may be a date.
+    parsed: DuckDB's json_serialize_sql of a text.
     """
-    grown = 1
-    for one in expressions:
-        name = _strings(one.nameParts())[-1].lower() if _kind(one) == "UnresolvedFunction" else ""
-        arguments = _sequence(one.arguments()) if name in GROWS_BY else []
-        if len(arguments) <= GROWS_BY.get(name, 0):
-            continue  # no such function, or too few arguments for it, which Spark itself says
-        size = arguments[GROWS_BY[name]]
-        value = size.value() if _kind(size) == "Literal" else None
-        if not isinstance(value, int) and name != "sequence":
-            raise Wrong(f"{name} takes a number here that is written out", GROWN, *_span(one))
-        grown *= max(value, 1) if isinstance(value, int) else 1
-        if grown > MOST_GROWN:
-            raise Wrong(f"{name} would make a value too large", GROWN, *_span(one))
+    if not text.strip():
+        raise Wrong(*EMPTY)
+    if len(text) > LONGEST:
+        raise Wrong(f"The query has {len(text)} characters", f"At most {LONGEST} are taken")
+    tree = parsed(text)
+    if tree["error"]:
+        if tree["error_type"] == "parser":
+            again = parsed(f"{text}\nx")  # at an end that comes too early the parser names the last word that is there
+            raise _misunderstood(tree, text, not again["error"] or again.get("location") != tree.get("location"))
+        raise Wrong("Only a question is run here: one SELECT, or WITH … SELECT", "", *_first_word(text))
+    if not tree["statements"]:
+        raise Wrong(*EMPTY)
+    if len(tree["statements"]) > 1:
+        raise Wrong("Only one question is run here", "Several are run one after the other")
+    nodes = list(_nodes(tree))
+    named = {one["key"].lower() for node in nodes for one in (node.get("cte_map") or {}).get("map", ())}
+    for node in nodes:
+        _judge(node, named, text)
 
 
-def _table(node: Any, named: set[str]) -> Iterator[str]:
-    """The table of the catalog that a relation names, none where WITH gave it that name."""
-    parts = _strings(node.multipartIdentifier())
+def wrong(fault: Exception, text: str, before: int = 0) -> Wrong | None:
+    """What DuckDB had against a query, in its words but short; None where the query is not to blame.
+
+    before: bytes of SQL that stood before the text when it was run.
+    """
+    try:
+        given = json.loads(str(fault)[str(fault).index("{") :])
+        kind, message = given["exception_type"], given["exception_message"]
+    except (ValueError, LookupError, TypeError):
+        return None
+    if kind in ("INTERNAL", "Internal", "FATAL", "Fatal", "IO", "Out of Memory", "Interrupt", "Permission"):
+        return None
+    return Wrong(*_told(given, message), *_where(given, text, before))
+
+
+def _misunderstood(given: Mapping[str, Any], text: str, ends_early: bool) -> Wrong:
+    """A fault of the parser's."""
+    known = re.search(r'near "(.*)"', given["error_message"], re.DOTALL)
+    what = "The query ends too early" if known is None or ends_early else f"Not understood from {known[1]} on"
+    return Wrong(what, OFFSET if _BARE_OFFSET.search(text) else "", *_where(given, text))
+
+
+def _told(given: Mapping[str, Any], message: str) -> tuple[str, str]:
+    """The most common mistakes in our words, all others in DuckDB's first sentence, the rest of it as advice."""
+    near = ", ".join(one for one in given.get("candidates", "").split(",") if one)
+    subtype, name = given.get("error_subtype"), given.get("name", "")
+    if subtype == "COLUMN_NOT_FOUND":
+        return f"There is no column {name}", f"Columns like it: {near}" if near else ""
+    if subtype == "MISSING_ENTRY" and "Function" in given.get("type", ""):
+        return f"There is no function {name}", f"Did you mean {near}?" if near else ""
+    if subtype == "MISSING_ENTRY":
+        return f"There is no table {name}", f"A catalog has {', '.join(TABLES)}"
+    first, _, rest = " ".join(message.split("Candidate")[0].split()).partition(". ")
+    return first.rstrip(".!"), rest
+
+
+def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:
+    """Every part of the tree that has a type; deep trees too, for which a call a level would not do."""
+    left = [tree]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict):
+            yield one
+            left += reversed(one.values())
+        elif isinstance(one, list):
+            left += reversed(one)
+
+
+def _judge(node: Mapping[str, Any], named: set[str], text: str) -> None:
+    """Raises Wrong for a part of a query that does not belong to a question. named: the tables that WITH names."""
+    kind = node.get("type")
+    span = _span(node, text)
+    if isinstance(kind, str) and kind.endswith("_NODE") and kind not in QUESTIONS:
+        raise Wrong("Only a question is run here: one SELECT, or WITH … SELECT", "", *_first_word(text))
+    if kind == "BASE_TABLE":
+        _judge_table(_path(node) or [node["table_name"]], named, span)
+    elif kind == "SHOW_REF" and not node.get("query"):
+        raise Wrong("Only a question is run here: one SELECT, or WITH … SELECT", "", *_first_word(text))
+    elif kind == "TABLE_FUNCTION":
+        name = _path(node["function"])[-1]
+        if name.lower() not in MAKE_ROWS:
+            raise Wrong(f"The function {name} is not run here", REACHES, *span)
+    elif "function_name" in node and (name := (_path(node) or [node["function_name"]])[-1]) and REFUSED.fullmatch(name.lower()):
+        raise Wrong(f"The function {name} is not run here", REACHES, *span)
+    elif kind == "VALUE_PARAMETER":
+        raise Wrong("A query has no parameters here", "Write the value itself", *span)
+
+
+def _judge_table(parts: list[str], named: set[str], span: tuple[int | None, int | None]) -> None:
+    """Raises Wrong where the name is neither a table's of the catalog, nor one that WITH gave."""
     name = parts[-1].lower()
-    if len(parts) == 1 and name in named:
+    if len(parts) == 1 and (name in named or name in TABLES):
         return
-    if len(parts) > 1 or name not in TABLES:
-        near = get_close_matches(name, TABLES, n=1)
-        told = f"Did you mean {near[0]}?" if near and len(parts) == 1 else f"A catalog has {', '.join(TABLES)}"
-        raise Wrong(f"There is no table {'.'.join(parts)}", told, *_span(node))
-    yield name
+    near = get_close_matches(name, TABLES, n=1)
+    told = f"Did you mean {near[0]}?" if near and len(parts) == 1 else f"A catalog has {', '.join(TABLES)}"
+    raise Wrong(f"There is no table {'.'.join(parts)}", told, *span)
 
 
-def _words(kind: str) -> str:
-    """What the parser took it for: Spark's CreateTableAsSelect reads create table as select."""
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).lower()
-    return f"This one is read as “{words.removeprefix('unresolved ').removesuffix(' command').removesuffix(' statement')}”"
+def _path(node: Mapping[str, Any]) -> list[str]:
+    return (node.get("qualified_name") or {}).get("path") or []
 
 
-def _span(node: Any) -> tuple[int | None, int | None]:
-    """The characters of the query that a node was made of."""
-    start, stop = node.origin().startIndex(), node.origin().stopIndex()
-    return (start.get(), stop.get() + 1) if start.isDefined() and stop.isDefined() else (None, None)
+def _span(node: Mapping[str, Any], text: str) -> tuple[int | None, int | None]:
+    """The characters of the query that a part was made of."""
+    start, size = node.get("query_location"), node.get("query_location_length")
+    return _characters(text, start, start + size) if isinstance(start, int) and size else (None, None)
 
 
-def _kind(node: Any) -> str:
-    """The node's class: "OneRowRelation" for the object of that name too."""
-    return node.getClass().getSimpleName().rstrip("$")
+def _where(given: Mapping[str, Any], text: str, before: int = 0) -> tuple[int | None, int | None]:
+    """The characters of the query that an error names: "location":"[7,4]"."""
+    found = _AT.fullmatch(given.get("location", ""))
+    if found:
+        start, size = map(int, found.groups())
+        return _characters(text, start - before, start - before + size)
+    position = given.get("position", "")
+    start, _ = _characters(text, int(position) - before, int(position) - before) if position.isdigit() else (None, None)
+    return start, None
 
 
-def _sequence(found: Any) -> list[Any]:
-    return [found.apply(place) for place in range(found.length())]
+def _characters(text: str, start: int, stop: int) -> tuple[int | None, int | None]:
+    """Characters, where DuckDB counts bytes."""
+    told = text.encode()
+    if not 0 <= start <= stop <= len(told):
+        return None, None
+    return len(told[:start].decode(errors="ignore")), len(told[:stop].decode(errors="ignore"))
 
 
-def _strings(found: Any) -> list[str]:
-    return [str(one) for one in _sequence(found)]
+def _first_word(text: str) -> tuple[int, int]:
+    start = len(text) - len(text.lstrip())
+    return start, start + _end_of_word(text[start:], 0)
 
 
 def _end_of_word(text: str, first: int) -> int:

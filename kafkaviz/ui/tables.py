@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 
 import streamlit as st
@@ -9,6 +10,9 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.log.broker import Broker
 from kafkaviz.ui import parts
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+NUMBER = re.compile(r"[-+]\d+(\.\d+)?([eE][-+]?\d+)?")
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], kinds: str, mine: int | None = None) -> None:
@@ -35,8 +39,13 @@ def download(label: str, data, name: str, key: str) -> None:
 def csv_of(heads: Sequence[str], rows: Iterable[Sequence]) -> str:
     """As CSV, digits ungrouped."""
     text = io.StringIO()
-    csv.writer(text).writerows([heads, *([units.ungrouped(str(cell)) for cell in row] for row in rows)])
+    csv.writer(text).writerows([escape_formula(units.ungrouped(str(cell))) for cell in row] for row in (heads, *rows))
     return text.getvalue()
+
+
+def escape_formula(text: str) -> str:
+    """The text of a cell, behind ' where a spreadsheet would take it for a formula; numbers stay as they are. See OWASP, CSV injection."""
+    return f"'{text}" if text.startswith(FORMULA) and not NUMBER.fullmatch(text) else text
 
 
 def report_name(broker: Broker) -> str:

@@ -1,7 +1,10 @@
-"""The Explore page without a browser and without Spark: its states, its address, and what it hands out."""
+"""The Explore page without a browser and without DuckDB: its states, its address, and what it hands out."""
 
 import io
 import json
+import queue
+import threading
+import time
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,10 +15,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from kafkaviz.errors import KafkavizError
+from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.questions import BY_NAME, QUESTIONS
 from kafkaviz.pipeline import query as query_module
-from kafkaviz.pipeline.query import Answer, Lost, QueryProgress
+from kafkaviz.pipeline.query import Answer, Lost, QueryProgress, TooLarge, TooLong
 from kafkaviz.pipeline.run import Cancelled
 from kafkaviz.pipeline.schema import TABLES
 from kafkaviz.pipeline.sql import Wrong
@@ -38,7 +41,7 @@ class FakeQuery:
     answer: Answer | None = Answer(CODECS, 2, 0.4)
     error: KafkavizError | None = None
 
-    def __init__(self, catalog_path: Path, text: str, master: str) -> None:
+    def __init__(self, catalog_path: Path, text: str) -> None:
         self.text, self.own = text, None
         FakeQuery.asked.append(text)
 
@@ -62,7 +65,7 @@ class FakeQuery:
 
 @pytest.fixture
 def fake(monkeypatch, starts) -> type[FakeQuery]:
-    """Queries that never reach Spark; set what comes of them before the page runs."""
+    """Queries that never reach DuckDB; set what comes of them before the page runs."""
     fresh = type("FakeQuery", (FakeQuery,), {})
     monkeypatch.setattr(FakeQuery, "asked", [])
     monkeypatch.setattr(query_module, "Query", fresh)
@@ -161,14 +164,29 @@ def test_a_mistake_is_marked(made, fake):
     assert not [one for one in at.button if one.label == "Run again"]
 
 
-def test_a_spark_that_was_killed_is_said_and_run_again(made, fake):
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (Lost("the process that worked on the query ended"), "The process that worked on this query ended"),
+        (TooLong(60), "The query took longer than 60 s and was ended"),
+        (TooLarge(1024), "The query needs more than 1\u202f024 MiB of memory"),
+    ],
+)  # fmt: skip
+def test_a_query_that_was_ended_is_said_and_run_again(error, said, made, fake):
     """By the button; the next answer is shown."""
-    fake.now, fake.error = QueryProgress("failed"), Lost("Spark's Java process ended while it worked on the query")
+    fake.now, fake.error = QueryProgress("failed"), error
     at = page(made, sql=SELECT)
-    assert "Spark's Java process ended while it worked on this" in words(at).replace("&#x27;", "'")
+    assert said in words(at) and "Nothing was changed" in words(at)
     fake.now, fake.error = DONE, None
     at = press(at, "Run again")
     assert "2 rows" in words(at) and fake.asked == [SELECT, SELECT]
+
+
+def test_a_fault_of_the_catalog_tells_no_path_of_the_server(made, fake):
+    """Where it lies is the server's own."""
+    fake.now, fake.error = QueryProgress("failed"), CannotOpen("/srv/cache/catalogs/x", "lacks files that it names", "run kafkaviz ingest")
+    told = words(page(made, sql=SELECT))
+    assert "lacks files that it names. Nothing was changed." in told and "/srv/cache" not in told
 
 
 def test_any_other_failure_is_one_line(made, fake):
@@ -179,12 +197,12 @@ def test_any_other_failure_is_one_line(made, fake):
 
 
 def test_while_it_runs_the_page_shows_how_far(made, fake, monkeypatch):
-    """Spark's own start, then its tasks; and a way to stop."""
-    fake.now = QueryProgress("starting", seconds=3.2)
-    assert "Spark is starting" in words(page(made, sql=SELECT))
-    fake.now = QueryProgress("running", 3, 4, 1.2)
+    """That others come first, or for how long it runs; and a way to stop."""
+    fake.now = QueryProgress("waiting", 3.2)
+    assert "The query waits for others to end" in words(page(made, sql=SELECT))
+    fake.now = QueryProgress("running", 1.2)
     at = page(made, sql=SELECT)
-    assert "Spark: 3 of 4 tasks" in words(at) and "width:75%" in words(at) and "rows," not in words(at)
+    assert "<span>The query runs</span><span class='kv-fnt'>1 s</span>" in words(at) and "rows," not in words(at)
     at = checked(press(at, "Cancel").run())
     assert "The query was cancelled" in words(at)
     fake.now = DONE
@@ -192,13 +210,62 @@ def test_while_it_runs_the_page_shows_how_far(made, fake, monkeypatch):
 
 
 def test_a_query_that_is_left_is_ended(made, fake):
-    """Nobody waits for it; Spark has two hands."""
-    fake.now = QueryProgress("running", 0, 4)
+    """Nobody waits for it, unless another tab does."""
+    fake.now = QueryProgress("running")
     at = page(made, sql=SELECT)
     left = queries.queries().of(cache.listed(made), SELECT)
     assert not left.is_over
     press(at, "Where is the index densest?")
+    assert not left.is_over  # this test waits too
+    queries.queries().leave(cache.listed(made), SELECT)
     assert left.is_over
+
+
+def test_a_query_that_somebody_cancelled_is_asked_anew_by_another(made, fake, monkeypatch):
+    """Whoever ended it is told so."""
+    here, known, tab = cache.listed(made), queries.Queries(), ["a"]
+    monkeypatch.setattr(queries, "_tab", lambda: tab[0])
+    fake.now = QueryProgress("running")
+    first = known.of(here, SELECT)
+    first.cancel()
+    assert known.of(here, SELECT) is first
+    tab[0] = "b"
+    again = known.of(here, SELECT)
+    assert again is not first and not again.is_over
+
+
+def test_a_query_whose_tabs_are_closed_is_ended(made, fake, monkeypatch):
+    """All of them, for some seconds: one that comes back is waited with."""
+    here, known, opened = cache.listed(made), queries.Queries(), {"a", "b"}
+    now = iter(range(1000))
+    monkeypatch.setattr(queries.time, "sleep", lambda seconds: beats.get(timeout=60))
+    monkeypatch.setattr(queries.time, "monotonic", lambda: next(now))
+    monkeypatch.setattr(queries, "_is_open", lambda tab: looked.put(tab) or tab in opened)
+    beats, looked, tabs = queue.Queue(), queue.Queue(), iter("ab")
+    monkeypatch.setattr(queries, "_tab", lambda: next(tabs))
+    fake.now = QueryProgress("running")
+    asked = known.of(here, SELECT)
+    assert known.of(here, SELECT) is asked
+
+    def looks(times: int = 1) -> None:
+        """The watcher looks so often; what it does then is over once it sleeps again."""
+        for _ in range(times):
+            beats.put(None)
+            looked.get(timeout=60)
+
+    looks(20)
+    opened.clear()
+    looks(3)
+    opened.add("b")
+    looks(20)
+    assert not asked.is_over
+    opened.clear()
+    for _ in range(20):
+        beats.put(None)
+    until = time.time() + 60
+    while not asked.is_over and time.time() < until:
+        threading.Event().wait(0.01)
+    assert asked.is_over
 
 
 @pytest.mark.parametrize(
@@ -265,6 +332,13 @@ def test_csv_and_parquet_hold_the_rows():
     assert pyarrow.parquet.read_table(io.BytesIO(taken.parquet(rows))).equals(rows)
     text = taken.csv(rows).decode()
     assert text.startswith('"topic","n","share","d"\n"a ""b""\n",1,0.1,') and text.endswith("\n,,2,5\n".replace(",5", ',"5"'))
+
+
+def test_csv_holds_no_formula():
+    """Neither in a cell nor in the name of a column; numbers and the Parquet are as they were."""
+    rows = pa.table({"=a": ["=cmd|' /C calc'!A0", "-1", None], "@n": [-1, 2, None], "t": ["-x", "+49", "x"]})
+    assert taken.csv(rows).decode() == '"\'=a","\'@n","t"\n"\'=cmd|\' /C calc\'!A0",-1,"\'-x"\n"-1",2,"+49"\n,,"x"\n'
+    assert pyarrow.parquet.read_table(io.BytesIO(taken.parquet(rows))).equals(rows)
 
 
 def test_answers_are_not_kept_for_ever(made, fake):

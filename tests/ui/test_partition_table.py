@@ -1,6 +1,7 @@
 """The table: how values read, that sorting goes by the value, and the exact CSV."""
 
 import csv
+import dataclasses
 import io
 
 import pytest
@@ -56,6 +57,8 @@ def test_the_csv_is_exact(rows):
     """By name, plain numbers, and nothing where nothing is known."""
     lines = list(csv.DictReader(io.StringIO(partition_table.csv(rows).decode())))
     assert [line["directory"] for line in lines] == ["orders-0", "void-0"]
+    named = [dataclasses.replace(row, directory="-=1-0") for row in rows]
+    assert [line["directory"] for line in csv.DictReader(io.StringIO(partition_table.csv(named).decode()))] == ["'-=1-0"] * 2
     assert (lines[0]["log_bytes"], lines[0]["records"], lines[0]["newest_record_ms"], lines[0]["codecs"]) == (
         "2048",
         "40",

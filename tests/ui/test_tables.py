@@ -1,11 +1,15 @@
 """Tables, and what a reader takes along of them."""
 
 import ast
+import csv
+import io
 import re
 from pathlib import Path
 
+import pytest
+
 from kafkaviz.log.broker import open_broker
-from kafkaviz.ui.tables import csv_of, report_name
+from kafkaviz.ui.tables import csv_of, escape_formula, report_name
 from tests.words import phrases
 
 SAID = re.compile(r"\b(say|counted|columns|heads|table)\(")  # words of the reader's language
@@ -46,6 +50,22 @@ def test_a_file_has_the_same_heads_in_every_language():
 def test_digits_of_a_file_stand_together():
     """What groups them on the screen is left out."""
     assert csv_of(("what", "bytes"), [("a, b", "1\u202f500")]) == 'what,bytes\r\n"a, b",1500\r\n'
+
+
+@pytest.mark.parametrize("text", [
+    "=1+1", "=cmd|' /C calc'!A0", "+1 B", "-1+1", "-topic-0", "@SUM(1)", "\tx", "\r=1", "\n=1", "＝1", "－x", "-", "+",
+])  # fmt: skip
+def test_no_text_of_a_file_is_a_formula(text):
+    """A spreadsheet would work out what begins so; behind ' it is text. OWASP, CSV injection."""
+    assert escape_formula(text) == f"'{text}"
+    (head,), (cell,) = csv.reader(io.StringIO(csv_of((text,), [(text,)]), newline=""))
+    assert (head, cell) == (f"'{text}", f"'{text}")
+
+
+@pytest.mark.parametrize("text", ["", "orders-0", "-1", "+1", "-1.5", "-2e-05", "1=1", "'=1", " =1", "–"])
+def test_a_number_of_a_file_stays_one(text):
+    """And so does what begins with nothing of the kind."""
+    assert escape_formula(text) == text
 
 
 def test_a_report_has_one_name():

@@ -47,11 +47,9 @@ PARTS = {  # put together at run time alone: a sentence that each stands in
     "The record says that it takes {} bytes, {} are there": "The record says that it takes 9 bytes, 5 are there.",
     "{} headers do not fit into {} bytes": "7 headers do not fit into 5 bytes.",
     "{} bytes of {} are said to follow, {} are there": "7 bytes of key are said to follow, 5 are there.",
-    " takes a number here that is written out": "repeat takes a number here that is written out",
-    " would make a value too large": "repeat would make a value too large",
 }  # fmt: skip
 UNSEEN = (  # no page shows them, or no bytes can bring them about
-    "version=1, cluster.id, node.id", "time index", "unable to locate", "the field", "end of input", "{} or later", "{} or earlier",
+    "version=1, cluster.id, node.id", "time index", "unable to locate", "the field", "{} or later", "{} or earlier",
     "of an unknown version", "Message format {}, until Kafka 0.10.", " in transaction index {}/{},",
     "{} is no signed {}-bit number", "{} is no unsigned 32-bit number", "the bytes end within a variable-length number",
 )  # fmt: skip

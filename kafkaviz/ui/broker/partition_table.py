@@ -11,6 +11,7 @@ from kafkaviz import units
 from kafkaviz.analyse.overview import Row
 from kafkaviz.figures.listed import listed
 from kafkaviz.format.names import counting
+from kafkaviz.ui.tables import escape_formula
 from kafkaviz.words import say
 
 READS = {  # how a value of a column reads; the value itself is what the column is sorted by
@@ -121,7 +122,7 @@ def csv(rows: Sequence[Row]) -> bytes:
 def _exact(row: Row) -> dict:
     sums = row.sums
     return {
-        "directory": row.directory,
+        "directory": escape_formula(row.directory),
         "state": row.state,
         "segments": sums.segments,
         "log_start_offset": row.log_start_offset,

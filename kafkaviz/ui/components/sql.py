@@ -11,7 +11,7 @@ _sql = door("sql")
 
 
 def sql(data: dict[str, Any], on_asked: Callable[[], None], key: str = "kv_sql") -> None:
-    """text: the query; wrong: first and last of its characters that Spark has something against, or None; longest: characters it may have;
+    """text: the query; wrong: first and last of its characters that are wrong, or None; longest: characters it may have;
     run: the word of its button.
 
     What is typed stays in the browser until it is run; then on_asked is called, see `asked`.

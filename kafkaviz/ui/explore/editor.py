@@ -1,4 +1,4 @@
-"""The query in its field: what Spark has against it, Run, how the answer came out, and a way to take it along."""
+"""The query in its field: what is wrong with it, Run, how the answer came out, and a way to take it along."""
 
 from contextlib import suppress
 from functools import partial
@@ -37,7 +37,7 @@ def answered(here: Listed, text: str) -> "Query | None":
 
 
 def editor(here: Listed, text: str, query: "Query | None") -> None:
-    """The query, with what Spark has against it underlined; Run, how the answer came out, and a way to take it along."""
+    """The query, with what is wrong with it underlined; Run, how the answer came out, and a way to take it along."""
     from kafkaviz.pipeline.sql import LONGEST, Wrong
 
     error = query.error if query else None

@@ -1,4 +1,4 @@
-"""Why a query has no answer: somebody cancelled it, it is wrong, or Spark did not come to an end."""
+"""Why a query has no answer: somebody cancelled it, it is wrong, or it took too much."""
 
 from functools import partial
 from html import escape
@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from kafkaviz.errors import KafkavizError
+from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures import fault_words
 from kafkaviz.ui import parts
 from kafkaviz.ui.cache import Listed
 from kafkaviz.ui.explore.queries import queries
+from kafkaviz.units import group
 from kafkaviz.words import say
 from kafkaviz.words.retold import retold
 
@@ -25,16 +26,21 @@ def cancelled(here: Listed, text: str) -> None:
 
 
 def failed(here: Listed, text: str, error: KafkavizError) -> None:
-    """What is wrong with the query and where, or what happened to Spark."""
-    from kafkaviz.pipeline.query import Lost
+    """What is wrong with the query and where, or why it was ended."""
+    from kafkaviz.pipeline.query import Lost, TooLarge, TooLong
     from kafkaviz.pipeline.sql import Wrong
 
     if isinstance(error, Wrong):
         return _wrong(text, error)
     if isinstance(error, Lost):
         finding, why = say("explore.lost"), say("explore.lost_why")
-    else:
-        finding, why = say("explore.not_ended"), say("explore.not_ended_why", error=fault_words.told(error))
+    elif isinstance(error, TooLong):
+        finding, why = say("explore.too_long", n=error.seconds), say("explore.ask_less")
+    elif isinstance(error, TooLarge):
+        finding, why = say("explore.too_large", n=group(error.mib)), say("explore.ask_less")
+    else:  # without the path of a catalog, which is the server's own
+        told = fault_words.what(error.what) if isinstance(error, CannotOpen) else fault_words.told(error)
+        finding, why = say("explore.not_ended"), say("explore.not_ended_why", error=told)
     with parts.state("failed", "error", finding, why):
         _run_again(here, text)
 
@@ -44,7 +50,7 @@ def _run_again(here: Listed, text: str) -> None:
 
 
 def _wrong(text: str, error: "Wrong") -> None:
-    """What Spark has against the query, and its line."""
+    """What is wrong with the query, and its line."""
     from kafkaviz.pipeline.sql import place
 
     at = place(text, error)

@@ -1,10 +1,12 @@
-"""The queries of this server, by catalog and text."""
+"""The queries of this server, by catalog and text; one that no tab waits for any more is ended."""
 
-import os
 import threading
+import time
 from typing import TYPE_CHECKING
 
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from kafkaviz.ui import cache
 from kafkaviz.ui.cache import Listed
@@ -12,7 +14,9 @@ from kafkaviz.ui.cache import Listed
 if TYPE_CHECKING:
     from kafkaviz.pipeline.query import Query
 
-KEPT = 12  # answers
+KEPT, KEPT_BYTES = 12, 1 << 28  # answers, and their rows in all
+CLOSED_S = 5.0  # a tab that is gone for as long was closed; a connection that broke is back before
+WATCHED_EVERY_S = 1.0
 
 
 class Queries:
@@ -20,41 +24,93 @@ class Queries:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._known: dict[tuple, Query] = {}
+        self._known: dict[tuple, tuple[Query, set[str]]] = {}  # with the sessions that wait for it
+        self._is_watched = False
 
     def of(self, here: Listed, text: str) -> "Query":
-        """The query to the directory's catalog as it is now; started at the first call."""
+        """The query to the directory's catalog as it is now; started at the first call, and where another tab cancelled it."""
         with self._lock:
-            key = self._key(here, text)
-            if key not in self._known:
-                self._start(here, key)
-            return self._known[key]
+            key, tab = self._key(here, text), _tab()
+            if key not in self._known or (self._state(key) == "cancelled" and tab not in self._known[key][1]):
+                self._start(key)
+            query, tabs = self._known[key]
+            tabs.add(tab)
+            return query
 
     def again(self, here: Listed, text: str) -> "Query":
         """The same, started anew where it is over."""
         with self._lock:
             key = self._key(here, text)
-            if key not in self._known or self._known[key].is_over:
-                self._start(here, key)
-            return self._known[key]
+            if key not in self._known or self._known[key][0].is_over:
+                self._start(key)
+            query, tabs = self._known[key]
+            tabs.add(_tab())
+            return query
 
     def leave(self, here: Listed, text: str) -> None:
-        """Ends a query that somebody left for another before its answer came."""
+        """Ends a query that somebody left for another before its answer came, unless other tabs wait for it."""
         with self._lock:
-            query = self._known.get(self._key(here, text))
-        if query and not query.is_over:
+            query, tabs = self._known.get(self._key(here, text), (None, set()))
+            tabs.discard(_tab())
+            is_awaited = any(map(_is_open, tabs))
+        if query and not query.is_over and not is_awaited:
             query.cancel()
 
     def _key(self, here: Listed, text: str) -> tuple:
         return cache.catalog_path(here.broker), cache.catalog_stamp(here.broker), text
 
-    def _start(self, here: Listed, key: tuple) -> None:
+    def _state(self, key: tuple) -> str:
+        return self._known[key][0].progress().state
+
+    def _start(self, key: tuple) -> None:
         from kafkaviz.pipeline.query import Query
 
         self._known.pop(key, None)
-        self._known[key] = Query(cache.catalog_path(here.broker), key[-1], os.environ.get("KAFKAVIZ_MASTER", "local[*]"))
-        for old in [one for one, query in self._known.items() if query.is_over][: max(0, len(self._known) - KEPT)]:
-            del self._known[old]
+        self._known[key] = Query(key[0], key[-1]), set()
+        self._forget()
+        if not self._is_watched:
+            self._is_watched = True
+            threading.Thread(target=self._watch, name="kafkaviz-queries", daemon=True).start()
+
+    def _forget(self) -> None:
+        """Drops the oldest that are over, down to so many and so many bytes."""
+        over = {key: _bytes(query) for key, (query, _) in self._known.items() if query.is_over}
+        for key in list(over):
+            if len(self._known) <= KEPT and sum(over.values()) <= KEPT_BYTES:
+                return
+            del self._known[key], over[key]
+
+    def _watch(self) -> None:
+        """Ends what no tab waits for, until nothing runs."""
+        closed_at: dict[Query, float] = {}
+        while True:
+            time.sleep(WATCHED_EVERY_S)
+            with self._lock:
+                running = [(query, set(tabs)) for query, tabs in self._known.values() if not query.is_over]
+                self._is_watched = bool(running)
+            if not running:
+                return
+            for query, tabs in running:
+                if any(map(_is_open, tabs)):
+                    closed_at.pop(query, None)
+                elif time.monotonic() - closed_at.setdefault(query, time.monotonic()) >= CLOSED_S:
+                    query.cancel()
+
+
+def _tab() -> str:
+    """The session of the tab that asks."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context.session_id if context else ""
+
+
+def _is_open(tab: str) -> bool:
+    """Whether the tab is still connected; without a server, as in tests, every one is."""
+    return not runtime.exists() or runtime.get_instance().is_active_session(tab)
+
+
+def _bytes(query: "Query") -> int:
+    """Of an answer's rows."""
+    return query.wait(0).rows.nbytes if query.progress().state == "done" else 0
 
 
 @st.cache_resource(show_spinner=False)

@@ -11,6 +11,7 @@ import streamlit as st
 
 from kafkaviz.figures.questions import asked
 from kafkaviz.ui.cache import Listed
+from kafkaviz.ui.tables import escape_formula
 from kafkaviz.units import group, legible
 from kafkaviz.words import say
 
@@ -40,13 +41,18 @@ def _take(kind: str, answer: "Answer", name: str, mime: str, data: Callable[[], 
 
 
 def csv(rows: pa.Table) -> bytes:
-    """The rows as CSV with a line of names; NULL is an empty field, and text stands in quotes."""
+    """The rows as CSV with a line of names; NULL is an empty field, and text stands in quotes and is no formula."""
     from pyarrow import csv as csv_format
 
     plain = [column if _is_plain(column.type) else column.cast(pa.string()) for column in rows.columns]
+    plain = [_without_formulas(column) if pa.types.is_string(column.type) else column for column in plain]
     sink = io.BytesIO()
-    csv_format.write_csv(pa.table(plain, names=rows.column_names), sink)
+    csv_format.write_csv(pa.table(plain, names=list(map(escape_formula, rows.column_names))), sink)
     return sink.getvalue()
+
+
+def _without_formulas(texts: pa.ChunkedArray) -> pa.Array:
+    return pa.array([None if text is None else escape_formula(text) for text in texts.to_pylist()], pa.string())
 
 
 def _is_plain(kind: pa.DataType) -> bool:

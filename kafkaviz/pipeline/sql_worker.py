@@ -1,0 +1,253 @@
+"""A process that answers queries: DuckDB over the Parquet files of a catalog, and nothing else of the machine.
+
+`python -m kafkaviz.pipeline.sql_worker MIB THREADS`, started by worker_pool.py with an empty environment. It is not trusted with anything:
+a query that takes all memory ends this process at most, and not the server, whose memory an import of DuckDB would share.
+
+A request is a line of JSON on stdin: {folder, tables: each one's files, text, most_rows}. A reply is a line of JSON on stdout, and behind
+it as many bytes of an Arrow stream as its "bytes" says. At the end of stdin the process ends, whatever it does.
+"""
+
+import io
+import json
+import os
+import queue
+import re
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pyarrow as pa
+
+from kafkaviz.pipeline import sql
+from kafkaviz.pipeline.schema import TABLES
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+CELL_CHARACTERS, LEAST_CHARACTERS = 5000, 500  # of a text in an answer, all columns of a row together, but each at least so many
+EXPLAIN = "EXPLAIN "
+COUNTED_WITHIN_S = 3.0  # all the rows of an answer that was cut; else their number stays unknown
+MOST_BYTES = 1 << 29  # of a reply
+BESIDES_MIB = 256  # what a query may take beyond the memory that DuckDB counts
+NICENESS = 5  # pages and ingests come first
+TYPES = {"string": "VARCHAR", "int32": "INTEGER", "int64": "BIGINT", "bool": "BOOLEAN", "double": "DOUBLE"}  # of a table's columns
+PLAIN = re.compile(  # types whose values Arrow, CSV and a page can hold as they are
+    r"BOOLEAN|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*|DATE|TIMESTAMP( WITH TIME ZONE|_.*)?"
+)
+CONFIG = {
+    "autoinstall_known_extensions": "false", "autoload_known_extensions": "false", "python_enable_replacements": "false",
+    "temp_directory": "",  # nothing is written to the disk
+    "secret_directory": "", "errors_as_json": "true",
+}  # fmt: skip
+
+
+def main(memory_mib: int, threads: int) -> None:
+    """Answers one request after the other."""
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whatever a library prints is no reply
+    requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(requests,), daemon=True).start()
+    tables = Tables(memory_mib, threads)
+    while True:
+        head, body = tables.reply(json.loads(requests.get()))
+        replies.write(json.dumps(head | {"bytes": len(body)}).encode() + b"\n" + body)
+        replies.flush()
+
+
+def _listen(requests: "queue.SimpleQueue[bytes]") -> None:
+    """In a thread, so that the end of the server ends a query too."""
+    for line in sys.stdin.buffer:
+        requests.put(line)
+    os._exit(0)
+
+
+class Tables:
+    """A database in memory whose tables are the files of a catalog; kept until another catalog is asked."""
+
+    def __init__(self, memory_mib: int, threads: int) -> None:
+        self._config = CONFIG | {"memory_limit": f"{memory_mib}MiB", "threads": str(threads)}
+        self._memory_mib, self._is_limited = memory_mib, False
+        self._of: tuple | None = None
+        self._database: DuckDBPyConnection | None = None
+
+    def reply(self, request: Mapping[str, Any]) -> tuple[dict, bytes]:
+        """What is said of a request, and the rows as an Arrow stream."""
+        try:
+            database = self._opened(request["folder"], request["tables"])
+            return _answer(database.cursor(), request["text"], request["most_rows"])
+        except sql.Wrong as wrong:
+            return {"wrong": [wrong.what, wrong.advice, wrong.start, wrong.stop]}, b""
+        except (MemoryError, duckdb.OutOfMemoryException, pa.ArrowMemoryError):
+            return {"too_large": True}, b""
+        except (duckdb.IOException, OSError):
+            return {"lost_files": True}, b""
+        except Exception as fault:  # by its name alone: what it says could tell of the machine
+            wrong = sql.wrong(fault, request["text"])
+            return {"wrong": [wrong.what, wrong.advice, wrong.start, wrong.stop]} if wrong else {"failed": type(fault).__name__}, b""
+
+    def _opened(self, folder: str, tables: Mapping[str, Sequence[str]]) -> "DuckDBPyConnection":
+        """The database of these files. They are named from their folder on: no * or { of its path is taken for a pattern."""
+        os.chdir(folder)
+        of = (folder, json.dumps(tables))
+        if self._database is None or self._of != of:
+            if self._database is not None:
+                self._database.close()
+            self._database, self._of = duckdb.connect(":memory:", config=self._config), of
+            _open(self._database, tables)
+        if not self._is_limited:
+            _limit_memory(self._memory_mib)
+            self._is_limited = True
+        return self._database
+
+
+def _open(database: "DuckDBPyConnection", tables: Mapping[str, Sequence[str]]) -> None:
+    """A view for each table; from here on nothing but their files can be read, and no setting be changed."""
+    database.execute("SET GLOBAL TimeZone = 'UTC'")
+    paths = {name: [f"{name}/{file}" for file in files] for name, files in tables.items()}
+    allowed = [path for files in paths.values() for path in files]
+    if allowed:
+        database.execute(f"SET allowed_paths = {_list(allowed)}")
+    for name, files in paths.items():
+        if files:
+            database.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet({_list(files)}, hive_partitioning = false)")
+        else:
+            columns = ", ".join(f"{sql.quoted(field.name)} {TYPES[str(field.type)]}" for field in TABLES[name])
+            database.execute(f"CREATE TABLE {name} ({columns})")
+    database.execute("SET enable_external_access = false")
+    database.execute("SET lock_configuration = true")
+
+
+def _list(names: Sequence[str]) -> str:
+    """As SQL; a catalog's description names no file with a quote in it."""
+    return "[" + ", ".join(f"'{name}'" for name in names) + "]"
+
+
+def _limit_memory(mib: int) -> None:
+    """What DuckDB's own limit does not count ends in an error too: printf('%1000000000d', 1)."""
+    with suppress(ImportError, OSError, ValueError, StopIteration):  # where a system has no such numbers or limits
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        with open("/proc/self/status") as told:
+            used = next(int(line.split()[1]) * 1024 for line in told if line.startswith("VmData:"))
+        most = used + (mib + BESIDES_MIB << 20)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
+def _answer(cursor: "DuckDBPyConnection", text: str, most_rows: int) -> tuple[dict, bytes]:
+    began = time.monotonic()
+    sql.judge(text, lambda one: json.loads(cursor.sql("SELECT json_serialize_sql(?)", params=[one]).fetchall()[0][0]))
+    found = _asked(cursor, text)
+    columns, most = _storable(found)
+    before, behind = f"SELECT {columns} FROM (\n", "\n)"
+    text = _without_end(text)
+    try:
+        rows = _told(cursor.sql(f"{before}{text}{behind} LIMIT {most_rows + 1}").to_arrow_table())
+    except duckdb.Error as fault:
+        raise sql.wrong(fault, text, len(before.encode())) or fault from None
+    seconds, shown = time.monotonic() - began, rows.slice(0, most_rows)
+    all_rows = rows.num_rows if rows.num_rows <= most_rows else _counted(cursor, f"SELECT count(*) FROM (\n{text}{behind}")
+    body = _stream(shown)
+    if len(body) > MOST_BYTES:
+        raise MemoryError
+    return {"all_rows": all_rows, "seconds": seconds, "cut_at": most if _is_cut(shown, most) else 0}, body
+
+
+def _asked(cursor: "DuckDBPyConnection", text: str) -> "DuckDBPyRelation":
+    """The query, not yet run. Raises Wrong."""
+    try:
+        return cursor.sql(text)
+    except duckdb.Error as fault:  # tells no place: EXPLAIN of it fails in the same way, and with a place
+        try:
+            cursor.execute(f"{EXPLAIN}{text}").fetchall()
+        except duckdb.Error as placed:
+            raise sql.wrong(placed, text, len(EXPLAIN)) or placed from None
+        raise fault
+
+
+def _without_end(text: str) -> str:
+    """Without the comments and semicolons at its end."""
+    told, end = text.encode(), None
+    for start, kind in reversed(duckdb.tokenize(text)):
+        if kind != duckdb.token_type.comment and told[start : start + 1] != b";":
+            break
+        end = start
+    return told[:end].decode()
+
+
+def _storable(found: "DuckDBPyRelation") -> tuple[str, int]:
+    """The columns of a query: each name once, and what Arrow, CSV or a page could not hold as text, of at most so many characters.
+
+    Cut where it is made, before all rows are gathered: a list of everything in every row would not fit into memory.
+    """
+    columns = []
+    for place, kind in enumerate(map(str, found.types), 1):
+        shown = f"hex(#{place})" if kind == "BLOB" else f"#{place}" if PLAIN.fullmatch(kind) else f"CAST(#{place} AS VARCHAR)"
+        columns.append((shown, not PLAIN.fullmatch(kind)))
+    most = max(LEAST_CHARACTERS, CELL_CHARACTERS // max(1, sum(is_text for _, is_text in columns)))
+    names = map(sql.quoted, _once(found.columns))
+    told = (f"{_short(one, most) if is_text else one} AS {name}" for name, (one, is_text) in zip(names, columns, strict=True))
+    return ", ".join(told), most
+
+
+def _short(text: str, most: int) -> str:
+    """The text, or its beginning and …"""
+    return f"CASE WHEN length({text}) > {most} THEN left({text}, {most}) || '…' ELSE {text} END"
+
+
+def _told(rows: pa.Table) -> pa.Table:
+    """A sum of whole numbers, which DuckDB gives 128 bits, as one of 64 where it has room."""
+    for place, field in enumerate(rows.schema):
+        if pa.types.is_decimal(field.type) and field.type.scale == 0 and field.type.precision == 38:
+            with suppress(pa.ArrowInvalid):
+                rows = rows.set_column(place, field.name, rows.column(place).cast(pa.int64()))
+    return rows
+
+
+def _is_cut(rows: pa.Table, most: int) -> bool:
+    """Whether a text of these was cut."""
+    import pyarrow.compute as pc
+
+    texts = (column for column in rows.columns if pa.types.is_string(column.type))
+    return any((pc.max(pc.utf8_length(column)).as_py() or 0) > most for column in texts)
+
+
+def _counted(cursor: "DuckDBPyConnection", text: str) -> int | None:
+    """How many rows there are in all, if that can be told soon."""
+    timer = threading.Timer(COUNTED_WITHIN_S, cursor.interrupt)
+    timer.start()
+    try:
+        return cursor.sql(text).fetchall()[0][0]
+    except duckdb.Error:
+        return None
+    finally:
+        timer.cancel()
+
+
+def _stream(rows: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, rows.schema) as stream:
+        stream.write_table(rows)
+    return sink.getvalue()
+
+
+def _once(names: Sequence[str]) -> Iterator[str]:
+    """topic, topic reads topic, topic 2."""
+    taken: set[str] = set()
+    for name in names:
+        shown, times = name, 1
+        while shown.lower() in taken:
+            times += 1
+            shown = f"{name} {times}"
+        taken.add(shown.lower())
+        yield shown
+
+
+if __name__ == "__main__":
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)
+    main(*map(int, sys.argv[1:]))

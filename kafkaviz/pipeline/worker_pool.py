@@ -1,0 +1,122 @@
+"""The processes that answer queries: some at once, each with one query, and one that is kept warm for the next."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
+
+from kafkaviz.errors import KafkavizError
+
+AT_ONCE = 2  # queries; more wait for their turn
+KEPT = 1  # processes without a query
+MEMORY = "KAFKAVIZ_QUERY_MEMORY"  # MiB of a query
+MEMORY_MIB = 1024
+MOST_BYTES = 1 << 30  # of a reply
+MODULE = "kafkaviz.pipeline.sql_worker"
+
+
+class Ended(KafkavizError):
+    """A worker ended before it replied."""
+
+
+class Worker:
+    """A process of sql_worker.py."""
+
+    def __init__(self) -> None:
+        arguments = [str(number(MEMORY, MEMORY_MIB)), str(max(1, (os.cpu_count() or 1) // AT_ONCE))]
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", MODULE, *arguments],
+            env={"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},  # nothing of the server's environment
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+        return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can be asked."""
+        return self._process.poll() is None
+
+    def ask(self, request: Mapping) -> tuple[dict, bytes]:
+        """The reply: what is said, and an Arrow stream. Raises Ended where the process ended meanwhile, by `end` or by itself."""
+        try:
+            self._process.stdin.write(json.dumps(request).encode() + b"\n")
+            self._process.stdin.flush()
+            head = json.loads(self._process.stdout.readline())
+            size = min(head.pop("bytes"), MOST_BYTES)
+            body = self._process.stdout.read(size)
+            if len(body) < size:
+                raise EOFError
+        except (OSError, ValueError, EOFError) as fault:
+            self.end()
+            raise Ended("the process that answers queries ended") from fault
+        return head, body
+
+    def end(self) -> None:
+        """Ends the process at once, whatever it does; from any thread."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with suppress(OSError, ValueError):  # what was not sent
+                pipe.close()
+
+
+class WorkerPool:
+    """Hands out workers in the order in which they are asked for."""
+
+    def __init__(self, at_once: int = AT_ONCE) -> None:
+        self._at_once, self._turn = at_once, threading.Condition()
+        self._line: deque[object] = deque()
+        self._idle: list[Worker] = []
+        self._busy = 0
+
+    def take(self, over: threading.Event) -> Worker | None:
+        """A worker, once it is this call's turn; None where `over` is set before: `wake` tells that it was."""
+        ticket = object()
+        with self._turn:
+            self._line.append(ticket)
+            self._turn.wait_for(lambda: over.is_set() or (self._busy < self._at_once and self._line[0] is ticket))
+            self._line.remove(ticket)
+            self._turn.notify_all()
+            if over.is_set():
+                return None
+            self._busy += 1
+            warm = self._idle.pop() if self._idle else None
+        try:
+            return warm if warm and warm.is_alive else Worker()
+        except BaseException:
+            self.give_back(None)
+            raise
+
+    def give_back(self, worker: Worker | None) -> None:
+        """It may be asked again, unless it has ended; None for one that did not start."""
+        with self._turn:
+            self._busy -= 1
+            is_kept = worker is not None and worker.is_alive and len(self._idle) < KEPT
+            if is_kept:
+                self._idle.append(worker)
+            self._turn.notify_all()
+        if worker is not None and not is_kept:
+            worker.end()
+
+    def wake(self) -> None:
+        """Lets those that wait see whether they still have to."""
+        with self._turn:
+            self._turn.notify_all()
+
+
+def number(name: str, default: int) -> int:
+    """A whole number of the environment, above 0. Raises KafkavizError for anything else."""
+    told = os.environ.get(name, "").strip()
+    if not told:
+        return default
+    if not (told.isascii() and told.isdigit() and int(told) > 0):
+        raise KafkavizError(f"{name} is no whole number above 0: {told[:40]}")
+    return int(told)
