@@ -1,8 +1,10 @@
-"""What a query asks of the data source: Spark's pushed filters and our own options, as limits that files and bytes are skipped by.
+"""What a query asks of the data source: our own options and Spark's pushed filters, as limits that files and bytes are skipped by.
 
+    topics=orders, offsets=5000-5999                                 patterns (orders,), offset from 5000 to 5999
     WHERE topic = 'orders' AND offset >= 5000 AND offset < 6000      topics {orders}, offset from 5000 to 5999
 
-All filters are ANDed. Spark looks at every row again, so a filter that is not understood costs time and no rows.
+All of it is ANDed. Spark looks at every row again, so a filter that is not understood costs time and no rows; what an option leaves out
+nobody looks at again, so no row outside of it is given.
 """
 
 from collections.abc import Iterable, Mapping
@@ -52,11 +54,12 @@ ALL = Limits()
 class Asked:
     """The limits of a query.
 
-    patterns: of topics, as the option gives them, none for all; topics: the sets of names that filters allow, each of them;
-    numbers: limits by the column's name.
+    patterns: of topics, as the option gives them, none for all; partitions: the same of their numbers; topics: the sets of names that
+    filters allow, each of them; numbers: limits by the column's name.
     """
 
     patterns: tuple[str, ...] = ()
+    partitions: tuple[Limits, ...] = ()
     topics: tuple[frozenset[str], ...] = ()
     numbers: Mapping[str, Limits] = field(default_factory=dict)
 
@@ -69,10 +72,15 @@ class Asked:
         matches = not self.patterns or any(fnmatchcase(topic, pattern) for pattern in self.patterns)
         return matches and all(topic in names for names in self.topics)
 
+    def has_partition(self, number: int) -> bool:
+        """Whether rows of partitions of this number are."""
+        matches = not self.partitions or any(limits.has(number) for limits in self.partitions)
+        return matches and self.limits("partition").has(number)
 
-def asked(filters: Iterable["Filter"], patterns: tuple[str, ...] = ()) -> Asked:
-    """What these filters ask for together; those on texts other than the topic's, or with a negation, limit nothing."""
-    found = Asked(patterns)
+
+def asked(filters: Iterable["Filter"], options: Asked = Asked()) -> Asked:  # noqa: B008  frozen
+    """What these filters and the options ask for together; filters on texts other than the topic's, or with a negation, limit nothing."""
+    found = options
     for one in filters:
         found = _with(found, one)
     return found

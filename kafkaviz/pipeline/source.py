@@ -6,8 +6,9 @@
     kafka_offset_index  a row a written slot of an .index
     kafka_time_index    a row a written slot of a .timeindex
 
-Columns and options: source_schema.py. Filters on topic, partition, segment_base_offset, and on offsets and timestamps skip files and byte
-ranges. DIR is a broker directory, one partition directory, or an archive; load([DIR, DIR]) reads several.
+Columns and options: source_schema.py. The options topics, partitions, offsets and timestamps skip files and byte ranges, and no row outside
+of them is given; what stands in WHERE skips too where Spark keeps pushed filters apart (pushdown.py). DIR is a broker directory, one
+partition directory, or an archive; load([DIR, DIR]) reads several.
 """
 
 import json
@@ -24,9 +25,10 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import open_broker
+from kafkaviz.pipeline import pushdown
 from kafkaviz.pipeline.inventory import inventory
-from kafkaviz.pipeline.pushed import Asked, asked
-from kafkaviz.pipeline.source_plan import Piece, tasks
+from kafkaviz.pipeline.pushed import asked
+from kafkaviz.pipeline.source_plan import Piece, chosen, tasks
 from kafkaviz.pipeline.source_read import Reading, reads_log
 from kafkaviz.pipeline.source_schema import FORMATS, BadOption, columns, options
 
@@ -40,23 +42,30 @@ LOG = logging.getLogger("kafkaviz")
 
 
 def register(spark: "SparkSession") -> None:
-    """Makes the five formats known to a session, and lets it hand filters to them.
+    """Makes the five formats known to a session, one of Spark Connect too; no setting of it is changed.
 
     Workers of a local session that was told of no Python run this one: Spark's default is the first python3 on PATH, which need not
-    have kafkaviz. On a cluster PYSPARK_PYTHON names theirs.
+    have kafkaviz. On a cluster, and on the server of Spark Connect, PYSPARK_PYTHON names theirs.
     """
-    context = spark.sparkContext
-    if context.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ and not context.getConf().contains("spark.pyspark.python"):
+    master, context = spark.conf.get("spark.master", ""), getattr(spark, "sparkContext", None)  # Spark Connect has no context
+    known = context is None or "PYSPARK_PYTHON" in os.environ or context.getConf().contains("spark.pyspark.python")
+    if master.startswith("local") and not known:
         context.pythonExec = sys.executable
-    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")  # Spark refuses a source that takes filters without it
+    pushes_filters = pushdown.is_safe(spark)
     for source in SOURCES:
-        spark.dataSource.register(source)
+        spark.dataSource.register(of_session(source, pushes_filters))
+
+
+def of_session(source: type["KafkaSource"], pushes_filters: bool) -> type["KafkaSource"]:
+    """The format as this session may use it; Spark sends a class that was made here along, with what is said in it."""
+    return type(source.__name__, (source,), {"PUSHES_FILTERS": True}) if pushes_filters else source
 
 
 class KafkaSource(DataSource):
     """What the five have in common; FORMAT is the name that format() takes."""
 
     FORMAT = ""
+    PUSHES_FILTERS = False  # Spark refuses a source that takes filters where they are off, and mixes up those of several scans (pushdown.py)
 
     @classmethod
     def name(cls) -> str:
@@ -73,7 +82,7 @@ class KafkaSource(DataSource):
         for field in wanted:
             if field.name not in known.names or known.field(field.name).type != field.type:
                 raise BadOption(f"{self.FORMAT} has no column {field.name} of type {field.type}; it has {', '.join(map(_typed, known))}")
-        return KafkaReader(self.FORMAT, dict(self.options), schema)
+        return (PushingReader if self.PUSHES_FILTERS else KafkaReader)(self.FORMAT, dict(self.options), schema)
 
 
 class SegmentsSource(KafkaSource):
@@ -125,12 +134,7 @@ class KafkaReader(DataSourceReader):
         self.options = options(given)
         self._name, self._directories = name, directories(given)
         self._schema = to_arrow_schema(schema, timezone="UTC")
-        self._asked = Asked(self.options.topics)
-
-    def pushFilters(self, filters: list["Filter"]) -> Iterable["Filter"]:
-        """Keeps what can be skipped by; Spark goes on looking at every row."""
-        self._asked = asked(filters, self.options.topics)
-        return filters
+        self._asked = chosen(name, self.options)
 
     def partitions(self) -> list[Task]:
         """The tasks; names and sizes of files are looked at, and nothing is opened."""
@@ -143,6 +147,15 @@ class KafkaReader(DataSourceReader):
     def read(self, partition: Task) -> Iterator["pa.RecordBatch"]:
         """The rows of a task."""
         return Reading(self._name, self._schema, self._asked, self.options).read(partition.pieces)
+
+
+class PushingReader(KafkaReader):
+    """The same, which also skips by what stands in WHERE."""
+
+    def pushFilters(self, filters: list["Filter"]) -> Iterable["Filter"]:
+        """Keeps what can be skipped by; Spark goes on looking at every row."""
+        self._asked = asked(filters, chosen(self._name, self.options))
+        return filters
 
 
 def directories(given: dict[str, str]) -> list[str]:

@@ -5,6 +5,7 @@ base offset 2000 holds no offset 2500. A big segment is cut into equal pieces; w
 by the index (source_read.py), so nothing is opened here, however large the directory.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, inf
@@ -48,6 +49,15 @@ class Reach:
     times_ms: Limits = ALL
 
 
+def chosen(name: str, options: Options) -> Asked:
+    """What the options ask of a format. A batch is within a range of offsets if it has one of them, a segment if by its name it may."""
+    offsets, times_ms = options.offsets, options.timestamps
+    numbers = {"offset": offsets, "timestamp_ms": times_ms}
+    if name == "kafka_batches":
+        numbers = {"last_offset": Limits(least=offsets.least), "base_offset": Limits(most=offsets.most), "max_timestamp_ms": times_ms}
+    return Asked(options.topics, options.partitions, numbers={column: limits for column, limits in numbers.items() if limits.are_set})
+
+
 def reach(name: str, asked: Asked) -> Reach:
     """What a query asks of a format, as offsets and times of records.
 
@@ -84,33 +94,37 @@ def _pieces(name: str, found: Inventory, asked: Asked, options: Options) -> Iter
 def _wanted(name: str, found: Inventory, asked: Asked, renamed: bool) -> Iterator[Found]:
     """The segments that may have rows."""
     by_name = "base_offset" if name == "kafka_segments" else "segment_base_offset"
-    within = asked.limits("offset") if name in INDEXES else reach(name, asked).offsets
+    within = asked.limits("offset") if name in (*INDEXES, "kafka_segments") else reach(name, asked).offsets
     alone = {id(partition) for _, broker in found.brokers if broker.is_lone for partition in broker.partitions}
-    ends: dict[int, dict[int, float]] = {}
+    bases: dict[int, list[int]] = {}
     for one in found.segments:
         segment, partition = one.segment, one.partition
         if name != "kafka_segments" and not _has_rows(name, segment):
             continue
         if not (renamed or partition.state == "current" or id(partition) in alone):
             continue
-        if not asked.has_topic(partition.topic) or not asked.limits("partition").has(partition.partition):
+        if not asked.has_topic(partition.topic) or not asked.has_partition(partition.partition):
             continue
         if not asked.limits(by_name).has(segment.base_offset):
             continue
         if within.are_set:
-            if id(partition) not in ends:
-                ends[id(partition)] = _ends(partition)
-            if not within.has_any(*_offsets(name, segment, ends[id(partition)])):
+            if id(partition) not in bases:
+                bases[id(partition)] = _bases(partition)
+            if not within.has_any(*_offsets(name, segment, bases[id(partition)])):
                 continue
         yield one
 
 
-def _offsets(name: str, segment: Segment, ends: dict[int, float]) -> tuple[float, float]:
-    """The first and the last offset that rows of a segment may have; an index may say whatever fits into its four bytes."""
+def _offsets(name: str, segment: Segment, bases: list[int]) -> tuple[float, float]:
+    """The first and the last offset that rows of a segment may have, up to the base offset of the next one (bases: of those in use).
+
+    An index may say whatever fits into its four bytes.
+    """
     base_offset = segment.base_offset
     if name in INDEXES:
         return base_offset - MOST_RELATIVE - 1, base_offset + MOST_RELATIVE
-    return base_offset, ends[base_offset] - 1
+    following = bisect_right(bases, base_offset)
+    return base_offset, bases[following] - 1 if following < len(bases) else inf
 
 
 def _has_rows(name: str, segment: Segment) -> bool:
@@ -119,7 +133,6 @@ def _has_rows(name: str, segment: Segment) -> bool:
     return segment.in_use and file is not None
 
 
-def _ends(partition: Partition) -> dict[int, float]:
-    """The offset at which each segment ends at the latest: the next one's base offset."""
-    bases = [segment.base_offset for segment in partition.live]
-    return dict(zip(bases, [*bases[1:], inf], strict=True))
+def _bases(partition: Partition) -> list[int]:
+    """The base offsets of the segments in use, in their order."""
+    return [segment.base_offset for segment in partition.live]

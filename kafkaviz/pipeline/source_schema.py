@@ -4,13 +4,17 @@ The formats give what the catalog's tables give, column for column, but for kafk
 all segments of a partition tell together.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from math import inf
 
 import pyarrow as pa
 
+from kafkaviz import units
 from kafkaviz.errors import KafkavizError
 from kafkaviz.pipeline import schema
+from kafkaviz.pipeline.pushed import ALL, Limits
 from kafkaviz.pipeline.records import HEADERS
 from kafkaviz.pipeline.schema import BOOL, INT, LONG, PARTITION, STRING
 
@@ -37,6 +41,8 @@ FORMATS: dict[str, pa.Schema] = {
 }
 TASK_BYTES, LEAST_TASK_BYTES = 128 << 20, 16 << 10
 ANY = "any"
+TIMED = ("kafka_batches", "kafka_records", "kafka_time_index")  # whose rows have a timestamp that takes no further reading
+NUMBERS = re.compile("([0-9]*)-([0-9]*)|[0-9]+")
 MOST = 2**63 - 1
 OF_SPARK = ("path", "paths")  # options that load() itself adds
 
@@ -49,7 +55,8 @@ class BadOption(KafkavizError):
 class Options:
     """The options of a read, as spark.read.option takes them.
 
-    columns: names, separated by commas; all by default. topics: names or patterns with * and ?, separated by commas. payload: "true"
+    columns: names, separated by commas; all by default. topics: names or patterns with * and ?, separated by commas. partitions: their
+    numbers or ranges, as 0,4-7. offsets, timestamps: a range, both ends included, and no row outside of it is given. payload: "true"
     adds key, value and headers to kafka_records. problems: "true" adds the column problem, and a row for each thing that could not be
     read; else it is left out, and said in the log of the worker. late_ms: how far a record may be older than one that stands before it;
     not given, records come in any order; "any" does not go by the .timeindex either. renamed: "true" also reads the directories that
@@ -58,6 +65,9 @@ class Options:
 
     columns: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
+    partitions: tuple[Limits, ...] = ()
+    offsets: Limits = ALL
+    timestamps: Limits = ALL
     payload: bool = False
     problems: bool = False
     late_ms: int | str | None = None
@@ -77,6 +87,9 @@ def options(given: Mapping[str, str]) -> Options:
     return Options(
         columns=_names(given.get("columns", "")),
         topics=_names(given.get("topics", "")),
+        partitions=tuple(_numbers("partitions", one) for one in _names(given.get("partitions", ""))),
+        offsets=_numbers("offsets", given["offsets"]) if "offsets" in given else ALL,
+        timestamps=_times("timestamps", given["timestamps"]) if "timestamps" in given else ALL,
         payload=_truth("payload", given.get("payload", "false")),
         problems=_truth("problems", given.get("problems", "false")),
         late_ms=late if late in (None, ANY) else _number("late_ms", late, 0),
@@ -86,7 +99,9 @@ def options(given: Mapping[str, str]) -> Options:
 
 
 def columns(name: str, chosen: Options) -> pa.Schema:
-    """The columns of a format with these options; BadOption for a column that it does not have."""
+    """The columns of a format with these options; BadOption for a column or a limit that it does not have."""
+    if chosen.timestamps.are_set and name not in TIMED:
+        raise BadOption(f"option timestamps is for {', '.join(TIMED)}, not for {name}")
     known = [*FORMATS[name], *(PAYLOAD if chosen.payload and name == "kafka_records" else ()), *([PROBLEM] if chosen.problems else ())]
     by_name = {field.name: field for field in known}
     unknown = [column for column in chosen.columns if column not in by_name]
@@ -101,6 +116,42 @@ def columns(name: str, chosen: Options) -> pa.Schema:
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _numbers(option: str, text: str) -> Limits:
+    """5000-5999, 5000-, -5999 or 5000."""
+    found = NUMBERS.fullmatch(text.strip())
+    if not found or text.strip() == "-":
+        raise BadOption(f"option {option} takes 5000-5999, 5000-, -5999 or 5000, both ends included, not {text}")
+    first, last = (found[1], found[2]) if "-" in text else (found[0], found[0])
+    return _ordered(option, text, *(int(end[:40]) if end else None for end in (first, last)))
+
+
+def _times(option: str, text: str) -> Limits:
+    """FROM/TO, FROM/ or /TO, each a number of milliseconds since 1970 or a time as ISO 8601 writes it; numbers also as _numbers has them."""
+    if "/" not in text and NUMBERS.fullmatch(text.strip()):
+        return _numbers(option, text)
+    first, slash, last = (end.strip() for end in text.partition("/"))
+    if not slash or not (first or last):
+        example = "2026-09-21T18:22/2026-09-21T18:23:30.5, 1790000000000-1790000059999, or either with one end left out"
+        raise BadOption(f"option {option} takes {example}, both ends included, not {text}")
+    return _ordered(option, text, *(_moment(option, end) if end else None for end in (first, last)))
+
+
+def _moment(option: str, text: str) -> int:
+    if re.fullmatch("-?[0-9]{1,40}", text):
+        return int(text)
+    try:
+        return units.timestamp_ms(text)
+    except (ValueError, OverflowError):
+        raise BadOption(f"option {option}: {text} is neither milliseconds since 1970 nor a time such as 2026-09-21T18:22:31.444") from None
+
+
+def _ordered(option: str, text: str, first: int | None, last: int | None) -> Limits:
+    limits = Limits(-inf if first is None else first, inf if last is None else last)
+    if limits.least > limits.most or any(end is not None and abs(end) > MOST for end in (first, last)):
+        raise BadOption(f"option {option} names nothing: {text} ends before it begins, or has an end of more than 64 bits")
+    return limits
 
 
 def _truth(option: str, text: str) -> bool:

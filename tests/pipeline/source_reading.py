@@ -10,13 +10,13 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafkaviz.log import file
-from kafkaviz.pipeline.source import KafkaReader
+from kafkaviz.pipeline.source import PushingReader
 from kafkaviz.pipeline.source_schema import columns, options
 
 
 def read(name: str, directory: Path, filters: Sequence[object] = (), **given: str) -> pa.Table:
     """The rows that Spark would get before it looks at them again."""
-    reader = KafkaReader(name, {**given, "path": str(directory)}, from_arrow_schema(columns(name, options(given))))
+    reader = PushingReader(name, {**given, "path": str(directory)}, from_arrow_schema(columns(name, options(given))))
     list(reader.pushFilters(list(filters)))
     reader, tasks = pickle.loads(pickle.dumps((reader, reader.partitions())))
     found = [batch for task in tasks for batch in reader.read(task)]

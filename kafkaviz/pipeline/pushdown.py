@@ -1,0 +1,72 @@
+"""Whether Spark may be given filters: asked of the Spark at hand, by what it does.
+
+A reader of a source in Python keeps the filters of one scan. Spark 4.1 to 4.3 keep such a reader with the relation, not with the scan:
+the next query of the same frame or view, and the other side of a union or a join, gets the reader of the first one, and with it too
+few rows (SPARK-58551). A source of two rows shows it in two small queries.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from pyspark.sql.datasource import DataSource, DataSourceReader, EqualTo, InputPartition
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.datasource import Filter
+
+ENABLED = "spark.sql.python.filterPushdown.enabled"
+BOTH = (0, 1)
+_KNOWN: WeakKeyDictionary = WeakKeyDictionary()  # of each session whether it keeps the filters of its scans apart
+
+
+def is_safe(spark: "SparkSession") -> bool:
+    """Whether the session hands filters over, and keeps those of one scan from the next; asked by two queries, once a session."""
+    if spark.conf.get(ENABLED, "false").lower() != "true":
+        return False
+    if spark not in _KNOWN:
+        _KNOWN[spark] = keeps_apart(spark)
+    return _KNOWN[spark]
+
+
+def keeps_apart(spark: "SparkSession") -> bool:
+    """Whether two scans of one frame get their own filters each, in one query and one query after the other."""
+    spark.dataSource.register(TwoRows)
+    frame = spark.read.format(TwoRows.name()).load()
+    zero, one = (frame.where(f"number = {number}") for number in BOTH)
+    return zero.union(one).count() == 2 and frame.count() == 2
+
+
+class TwoRows(DataSource):
+    """The numbers 0 and 1."""
+
+    @classmethod
+    def name(cls) -> str:
+        """As spark.read.format takes it."""
+        return "kafkaviz_two_rows"
+
+    def schema(self) -> str:
+        """One column."""
+        return "number INT"
+
+    def reader(self, schema: object) -> "TwoRowsReader":
+        """A reader that takes filters."""
+        return TwoRowsReader()
+
+
+class TwoRowsReader(DataSourceReader):
+    """Gives the number that a filter asks for, without one both; Spark looks at them again."""
+
+    def __init__(self) -> None:
+        self._numbers = BOTH
+
+    def pushFilters(self, filters: list["Filter"]) -> Iterable["Filter"]:
+        """Keeps the number that is asked for."""
+        for one in filters:
+            if isinstance(one, EqualTo):
+                self._numbers = (one.value,)
+        return filters
+
+    def read(self, partition: InputPartition) -> Iterator[tuple[int]]:
+        """The rows."""
+        return ((number,) for number in self._numbers)

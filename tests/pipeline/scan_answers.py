@@ -1,0 +1,55 @@
+"""What several scans of one frame or view answer, asked of any session: python -m tests.pipeline.scan_answers DIRECTORY asks Spark Connect."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from kafkaviz.pipeline import register
+from kafkaviz.pipeline.pushdown import ENABLED
+from kafkaviz.pipeline.session import prepare, settings
+from kafkaviz.pipeline.source_schema import FORMATS
+
+KEYS = {
+    "kafka_segments": ("topic", "partition", "base_offset"),
+    "kafka_batches": ("topic", "partition", "segment_base_offset", "position"),
+    "kafka_records": ("topic", "partition", "offset"),
+    "kafka_offset_index": ("topic", "partition", "segment_base_offset", "slot"),
+    "kafka_time_index": ("topic", "partition", "segment_base_offset", "slot"),
+}
+TOPICS = "orders,clicks-*,nulls"
+SHUFFLES = "spark.sql.shuffle.partitions"
+ONE, OTHER = "topic = 'orders'", "topic = 'clicks-gzip'"
+
+
+def answers(spark: object, directory: Path, name: str) -> dict[str, object]:
+    """Counts of rows: of a filter and then of all, of a union of two filters, of a self-join, and of a view that is used twice."""
+    keys = KEYS[name]
+    frame = spark.read.format(name).option("columns", ",".join(keys)).option("topics", TOPICS).load(str(directory))
+    frame.createOrReplaceTempView("rows")
+    one, other = frame.where(ONE), frame.where(OTHER)
+    by_topic = {row["topic"]: row["count"] for row in one.union(other).groupBy("topic").count().collect()}
+    view = f"SELECT (SELECT count(*) FROM rows WHERE {ONE}), (SELECT count(*) FROM rows WHERE {OTHER}), count(*) FROM rows"
+    return {
+        "one": one.count(), "whole": frame.count(), "union": by_topic, "joined": one.join(frame, list(keys)).count(),
+        "view": list(spark.sql(view).collect()[0]),
+    }  # fmt: skip
+
+
+def main(directory: Path) -> None:
+    """Prints the answers of a session of Spark Connect, of which pushed filters were on before it heard of us."""
+    prepare("local", Path(os.environ["KAFKAVIZ_CACHE"]))
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.remote("local[2]")
+    for setting, value in {**settings(), SHUFFLES: "1", ENABLED: "true"}.items():
+        builder = builder.config(setting, value)
+    spark = builder.getOrCreate()
+    register(spark)
+    told = {"kind": type(spark).__module__, "answers": {name: answers(spark, directory, name) for name in FORMATS}}
+    print(json.dumps(told))
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,113 @@
+"""Several scans of one frame or view, in one query and one after the other: every row, on classic Spark and on Spark Connect."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.pipeline import pushdown, register
+from kafkaviz.pipeline.source import PushingReader, RecordsSource, of_session
+from kafkaviz.pipeline.source_schema import FORMATS
+from tests.pipeline.scan_answers import KEYS, SHUFFLES, TOPICS, answers
+from tests.pipeline.source_reading import read
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def expected(clean) -> dict[str, dict]:
+    """The same counts, of the rows that the reader gives without Spark."""
+    found = {}
+    for name in FORMATS:
+        topics = read(name, clean, columns=",".join(KEYS[name]), topics=TOPICS)["topic"].to_pylist()
+        whole, one, other = len(topics), topics.count("orders"), topics.count("clicks-gzip")
+        assert whole > one + other > one > 0 < other
+        found[name] = {
+            "one": one, "whole": whole, "union": {"orders": one, "clicks-gzip": other}, "joined": one, "view": [one, other, whole],
+        }  # fmt: skip
+    return found
+
+
+@pytest.fixture
+def pushing(spark):
+    """The session of the test run, whose owner has pushed filters on for other sources."""
+    given = {pushdown.ENABLED: "true", SHUFFLES: "1"}
+    before = {name: spark.conf.get(name) for name in given}
+    for name, value in given.items():
+        spark.conf.set(name, value)
+    yield spark
+    for name, value in before.items():
+        spark.conf.set(name, value)
+    pushdown._KNOWN.clear()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_scan_of_a_frame_has_all_its_rows(pushing, clean, expected, name):
+    """Where Spark keeps the filters of one scan for the next, too."""
+    register(pushing)
+    assert answers(pushing, clean, name) == expected[name]
+
+
+@pytest.mark.slow
+def test_spark_connect_gives_the_same(clean, expected):
+    """A server and a session of its own, in a process of its own; all five formats."""
+    command = [sys.executable, "-m", "tests.pipeline.scan_answers", str(clean)]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environ, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["kind"] == "pyspark.sql.connect.session" and told["answers"] == expected
+
+
+@pytest.mark.slow
+def test_filters_of_a_single_scan_are_pushed_where_spark_keeps_them_apart(pushing, clean, expected, monkeypatch):
+    """The probe forced to say so: the frame is of a reader that takes filters, and a single scan has its rows."""
+    monkeypatch.setattr(pushdown, "keeps_apart", lambda spark: True)
+    pushdown._KNOWN.clear()
+    register(pushing)
+    for name in FORMATS:
+        frame = pushing.read.format(name).option("columns", ",".join(KEYS[name])).option("topics", TOPICS).load(str(clean))
+        assert frame.where("topic = 'orders' AND partition >= 0").count() == expected[name]["one"]
+
+
+@pytest.mark.slow
+def test_the_probe_tells_what_spark_does(pushing, clean, monkeypatch):
+    """Two scans of a source that takes filters are right exactly where it says that Spark keeps them apart; it is asked once."""
+    asked = []
+    keeps_apart = pushdown.keeps_apart
+    monkeypatch.setattr(pushdown, "keeps_apart", lambda spark: asked.append(keeps_apart(spark)) or asked[-1])
+    pushdown._KNOWN.clear()
+    assert pushdown.is_safe(pushing) == pushdown.is_safe(pushing) == asked[0] and len(asked) == 1
+    pushing.dataSource.register(of_session(RecordsSource, pushes_filters=True))
+    frame = pushing.read.format("kafka_records").option("columns", "topic").option("topics", "clicks-gzip,nulls").load(str(clean))
+    one, whole = frame.where("topic = 'nulls'").count(), frame.count()
+    assert (one < whole) == asked[0]
+    register(pushing)
+
+
+def test_a_session_without_pushed_filters_is_not_asked():
+    """No query is run, and no setting is touched."""
+
+    class Conf:
+        def get(self, name, default=None):
+            return default
+
+    class Session:
+        conf = Conf()
+
+    assert not pushdown.is_safe(Session())
+
+
+def test_a_reader_takes_filters_only_where_it_was_said(clean):
+    """Spark refuses one that does where they are off."""
+    from pyspark.sql.datasource import DataSourceReader
+
+    source = RecordsSource({"path": str(clean)})
+    assert type(source.reader(source.schema())).pushFilters is DataSourceReader.pushFilters
+    pushing = of_session(RecordsSource, pushes_filters=True)({"path": str(clean)})
+    assert isinstance(pushing.reader(pushing.schema()), PushingReader) and pushing.name() == "kafka_records"
+    assert of_session(RecordsSource, pushes_filters=False) is RecordsSource
