@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from kafkaviz.__main__ import parser as command_line
-from kafkaviz.pipeline.source_schema import FORMATS, PAYLOAD, PROBLEM
+from kafkaviz.pipeline.source_schema import ABORTED, FORMATS, PAYLOAD, PROBLEM
 
 HERE = Path(__file__).parent
 WIDTH = 110
@@ -74,7 +74,7 @@ MEANINGS = {  # a format's own meaning of a name, where it has one, is told as F
     "producer_id": "-1 if the producer is not idempotent; null in magic 0 and 1",
     "producer_epoch": "-1 if the producer is not idempotent; null in magic 0 and 1",
     "base_sequence": "the sequence number of its first record; -1 if the producer is not idempotent; null in magic 0 and 1",
-    "crc": "the checksum as stored; it is not checked here",
+    "crc": "the checksum as stored",
     "entry_slot": "the slot of the `.index` that points at this batch; null if none does",
     "slot": "the place in the index, from 0 on",
     "relative_offset": "as stored: counted from the segment's base offset",
@@ -89,7 +89,9 @@ MEANINGS = {  # a format's own meaning of a name, where it has one, is told as F
     "key": "the bytes of the key; with option `payload`",
     "value": "the bytes of the value; with option `payload`",
     "headers": "names and values in their order; with option `payload`",
-    "problem": "what could not be read, and where; null in every other row; with option `problems`",
+    "crc_valid": "whether the checksum is right; it is looked at only where this column is asked for",
+    "aborted": "whether its transaction was aborted; null while that is open; with option `isolation=read_uncommitted`",
+    "problem": "what could not be read, and where; null in every other row; with option `mode=PERMISSIVE`",
 }
 FILES = {"log": "`.log`", "index": "`.index`", "timeindex": "`.timeindex`", "txnindex": "`.txnindex`"}
 FACTS = {"bytes": "its size", "allocated_bytes": "what it takes on the disk", "mtime_ns": "when it was changed last, ns since 1970"}
@@ -126,7 +128,7 @@ def _marked(name: str, text: str) -> str:
 def tables() -> Iterator[tuple[str, str]]:
     """A table of columns a format; what an option adds stands at its end."""
     for name, schema in FORMATS.items():
-        added = [*PAYLOAD, PROBLEM] if name == "kafka_records" else [PROBLEM]
+        added = [*PAYLOAD, ABORTED, PROBLEM] if name == "kafka_records" else [PROBLEM]
         rows = [f"| `{field.name}` | {spark_type(field.type)} | {meaning(name, field.name)} |\n" for field in [*schema, *added]]
         yield name, "| Column | Type | Meaning |\n|---|---|---|\n" + "".join(rows)
 

@@ -78,7 +78,7 @@ class Asked:
         return matches and self.limits("partition").has(number)
 
 
-def asked(filters: Iterable["Filter"], options: Asked = Asked()) -> Asked:  # noqa: B008  frozen
+def asked(filters: Iterable["Filter"], options: Asked = Asked()) -> Asked:
     """What these filters and the options ask for together; filters on texts other than the topic's, or with a negation, limit nothing."""
     found = options
     for one in filters:

@@ -1,8 +1,9 @@
 """The records of many batches at once, as Arrow columns.
 
-Batches that lie side by side are read together, decompressed, and their records found by one compiled loop: of 500 batches of 16 records
-come 8000 rows. A batch of magic 0 or 1, and one with a fault in it, is read by itself and gives what format.batch_records says of it:
-the records before the fault, and the fault.
+Batches that lie side by side are read together, their checksums looked at, decompressed, and their records found by one compiled loop: of
+500 batches of 16 records come 8000 rows. A batch of magic 0 or 1, and one with a fault in it, is read by itself. Of one whose checksum is
+wrong, that cannot be decompressed, or whose records break their format, no record is given, as a consumer is given none that it can trust:
+its fault stands in their place.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,12 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from crc32c import crc32c
 
 from kafkaviz.binary import codec
 from kafkaviz.binary.compiled import njit
 from kafkaviz.errors import CorruptBytes
 from kafkaviz.format import batch, batch_records, record
-from kafkaviz.format.batch import HEADER_BYTES
+from kafkaviz.format.batch import CRC_START, HEADER_BYTES
 from kafkaviz.format.batch_records import BatchRecord
 from kafkaviz.format.walk import Read
 from kafkaviz.pipeline.pushed import ALL, Limits
@@ -28,7 +30,7 @@ Columns = dict[str, pa.Array | np.ndarray]
 
 
 class Trouble(NamedTuple):
-    """A batch of which not all records can be read, and why."""
+    """A batch whose records cannot be had, and why."""
 
     position: int
     base_offset: int
@@ -73,6 +75,11 @@ def records(read: Read, batches: np.ndarray, wish: Wish) -> Iterator[Columns | T
         yield from _together(batches, bodies, wish)
 
 
+def crcs_valid(read: Read, batches: np.ndarray) -> np.ndarray:
+    """Whether the checksum of each batch is right; of one that is not all there it is not."""
+    return np.fromiter(map(batch_records.crc_valid, _batches(read, batches)), bool, len(batches))
+
+
 def _batches(read: Read, batches: np.ndarray) -> Iterator[memoryview]:
     """The bytes of each batch; of one too large to be held its header alone."""
     for run in _runs(batches):
@@ -102,6 +109,8 @@ def _body(number: int, row: np.void, data: memoryview) -> _Body | None:
     codec_id, count = int(row["attributes"]) & batch.CODEC_MASK, int(row["record_count"])
     if not 2 <= row["magic"] < 128 or len(data) != row["size_bytes"] or len(data) < HEADER_BYTES:
         return None
+    if crc32c(data[CRC_START:]) != row["crc"]:
+        return None
     body = data[HEADER_BYTES:]
     try:
         plain = codec.decompress(codec.name(codec_id), body) if codec_id and count > 0 else body
@@ -112,7 +121,7 @@ def _body(number: int, row: np.void, data: memoryview) -> _Body | None:
 
 
 def _together(batches: np.ndarray, bodies: Sequence[_Body], wish: Wish) -> Iterator[Columns | Trouble]:
-    """The records of these batches; where one has a fault, those before it first."""
+    """The records of these batches; where one has a fault, that."""
     data = np.frombuffer(b"".join(one.records for one in bodies), np.uint8)
     ends = np.cumsum([len(one.records) for one in bodies])
     headers = batches[[one.number for one in bodies]]
@@ -205,14 +214,19 @@ def _headers(data: np.ndarray, rows: np.ndarray) -> pa.Array:
 
 
 def _alone(row: np.void, data: memoryview, wish: Wish) -> Iterator[Columns | Trouble]:
-    """The records of one batch up to its fault, and that."""
-    found, fault = batch_records.until_fault(data)
+    """The records of one batch, or its fault; of messages within a wrapper each has a checksum too."""
+    try:
+        batch_records.ensure_valid(data)
+        found = batch_records.of_batch(data)
+        if wrong := next((one for one in found if one.is_valid is False), None):
+            raise CorruptBytes(0, f"Record is corrupt (stored crc = {wrong.crc})")  # within a wrapper that is whole
+    except CorruptBytes as fault:
+        position = int(row["position"])
+        yield Trouble(position, int(row["base_offset"]), f"byte {position + fault.position}: {fault.what}")
+        return
     wanted = [one for one in found if wish.offsets.has(one.offset) and wish.times_ms.has(one.timestamp_ms)]
     if wanted:
         yield _columns_of(row, wanted, wish.payload)
-    if fault:
-        position = int(row["position"])
-        yield Trouble(position, int(row["base_offset"]), f"byte {position + fault.position}: {fault.what}")
 
 
 def _columns_of(row: np.void, found: Sequence[BatchRecord], payload: bool) -> Columns:

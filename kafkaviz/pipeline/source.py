@@ -15,8 +15,9 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
@@ -24,19 +25,26 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from kafkaviz.errors import CannotOpen
-from kafkaviz.log.broker import open_broker
+from kafkaviz.format import names
+from kafkaviz.log import archive
+from kafkaviz.log.broker import Broker, Problem, open_broker
+from kafkaviz.log.partition import Partition
 from kafkaviz.pipeline import pushdown
 from kafkaviz.pipeline.inventory import inventory
 from kafkaviz.pipeline.pushed import asked
 from kafkaviz.pipeline.source_plan import Piece, chosen, tasks
-from kafkaviz.pipeline.source_read import Reading, reads_log
-from kafkaviz.pipeline.source_schema import FORMATS, BadOption, columns, options
+from kafkaviz.pipeline.source_read import Reading, becomes_row, problem_row, reads_log
+from kafkaviz.pipeline.source_schema import ABORTED, FORMATS, BadOption, columns, options
+from kafkaviz.pipeline.transactions import Transactions, transactions
+from kafkaviz.search.bounds import READ_COMMITTED
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
     from pyspark.sql.datasource import Filter
     from pyspark.sql.types import StructType
+
+    from kafkaviz.format.names import PartitionName
 
 LOG = logging.getLogger("kafkaviz")
 
@@ -53,19 +61,21 @@ def register(spark: "SparkSession") -> None:
         context.pythonExec = sys.executable
     pushes_filters = pushdown.is_safe(spark)
     for source in SOURCES:
-        spark.dataSource.register(of_session(source, pushes_filters))
+        spark.dataSource.register(of_session(source, pushes_filters, master.startswith("local")))
 
 
-def of_session(source: type["KafkaSource"], pushes_filters: bool) -> type["KafkaSource"]:
+def of_session(source: type["KafkaSource"], pushes_filters: bool, is_local: bool) -> type["KafkaSource"]:
     """The format as this session may use it; Spark sends a class that was made here along, with what is said in it."""
-    return type(source.__name__, (source,), {"PUSHES_FILTERS": True}) if pushes_filters else source
+    facts = {"PUSHES_FILTERS": pushes_filters, "IS_LOCAL": is_local}
+    return source if facts == {name: getattr(source, name) for name in facts} else type(source.__name__, (source,), facts)
 
 
 class KafkaSource(DataSource):
     """What the five have in common; FORMAT is the name that format() takes."""
 
     FORMAT = ""
-    PUSHES_FILTERS = False  # Spark refuses a source that takes filters where they are off, and mixes up those of several scans (pushdown.py)
+    PUSHES_FILTERS = False  # Spark refuses a source that takes filters where they are off, and may mix them up (pushdown.py)
+    IS_LOCAL = True  # the workers are on the machine that plans a query
 
     @classmethod
     def name(cls) -> str:
@@ -82,7 +92,7 @@ class KafkaSource(DataSource):
         for field in wanted:
             if field.name not in known.names or known.field(field.name).type != field.type:
                 raise BadOption(f"{self.FORMAT} has no column {field.name} of type {field.type}; it has {', '.join(map(_typed, known))}")
-        return (PushingReader if self.PUSHES_FILTERS else KafkaReader)(self.FORMAT, dict(self.options), schema)
+        return (PushingReader if self.PUSHES_FILTERS else KafkaReader)(self.FORMAT, dict(self.options), schema, self.IS_LOCAL)
 
 
 class SegmentsSource(KafkaSource):
@@ -120,33 +130,73 @@ assert {source.FORMAT for source in SOURCES} == set(FORMATS)
 
 
 class Task(InputPartition):
-    """What one Spark task reads."""
+    """What one Spark task reads, behind rows that are known already: of problems."""
 
-    def __init__(self, pieces: list[Piece]) -> None:
-        self.pieces = pieces
+    def __init__(self, pieces: list[Piece], rows: Sequence[dict] = ()) -> None:
+        self.pieces, self.rows = pieces, rows
 
 
 class KafkaReader(DataSourceReader):
     """Plans in one process of Python, reads in the workers; it is pickled on the way, with what was asked for."""
 
-    def __init__(self, name: str, given: dict[str, str], schema: "StructType") -> None:
-        """given: the options, with the directory as path, or several as paths."""
+    def __init__(self, name: str, given: dict[str, str], schema: "StructType", is_local: bool = True) -> None:
+        """given: the options, with the directory as path, or several as paths. is_local: the workers are on this machine."""
         self.options = options(given)
         self._name, self._directories = name, directories(given)
         self._schema = to_arrow_schema(schema, timezone="UTC")
-        self._asked = chosen(name, self.options)
+        self._asked, self._is_local = chosen(name, self.options), is_local
 
     def partitions(self) -> list[Task]:
-        """The tasks; names and sizes of files are looked at, and nothing is opened."""
-        found = inventory(map(open_broker, self._directories))
-        for problem in found.problems:
-            LOG.warning("%s: %s", problem.path, problem.what)
+        """The tasks; Malformed for a topic-partition that is asked for and cannot be read, unless the mode makes it a row."""
+        found = inventory(map(self._opened, self._directories))
+        rows = [row for name, broker in found.brokers for problem in broker.problems for row in self._unread(name, broker, problem)]
         reads = reads_log(self._name, self._schema)
-        return [Task(pieces) for pieces in tasks(self._name, found, self._asked, reads, self.options)] or [Task([])]
+
+        last_offset = self._asked.limits("offset").most
+
+        def decided(broker: str, partition: Partition) -> Transactions:
+            decisions, problems = transactions(partition, last_offset)
+            rows.extend(row for problem in problems for row in self._rows(broker, partition.name, problem))
+            return decisions
+
+        isolated = self._name == "kafka_records" and (self.options.isolation == READ_COMMITTED or ABORTED.name in self._schema.names)
+        found_tasks = tasks(self._name, found, self._asked, reads, self.options, decided if isolated else None)
+        return [Task(pieces) for pieces in found_tasks] + ([Task([], rows)] if rows or not found_tasks else [])
 
     def read(self, partition: Task) -> Iterator["pa.RecordBatch"]:
         """The rows of a task."""
-        return Reading(self._name, self._schema, self._asked, self.options).read(partition.pieces)
+        yield from (problem_row(row, self._schema) for row in partition.rows)
+        yield from Reading(self._name, self._schema, self._asked, self.options).read(partition.pieces)
+
+    def _opened(self, directory: str) -> Broker:
+        """The broker of a directory; CannotOpen for an archive that the workers of a cluster would not see unpacked."""
+        path = Path(directory)
+        if not self._is_local and archive.is_archive(path) and not path.is_dir():
+            what = "is an archive, and the workers of a cluster do not see what it holds"
+            raise CannotOpen(directory, what, "unpack it into a folder that every worker has at the same path", kind="archive")
+        try:
+            return open_broker(path)
+        except CannotOpen as fault:
+            if fault.kind != "missing" or path.expanduser().is_absolute():
+                raise
+            what = f"is not there, seen from where Spark plans a query ({Path.cwd()})"
+            raise CannotOpen(directory, what, "give the whole path", kind="missing") from None
+
+    def _unread(self, broker_name: str, broker: Broker, problem: Problem) -> list[dict]:
+        """A problem that hides rows, of which a topic-partition's directory is one; without a checkpoint no row is lost."""
+        name = names.parse_directory(problem.path.name)
+        if name is None or not problem.is_unread:
+            LOG.warning("%s: %s", problem.path, problem.what)
+            return []
+        is_read = self.options.renamed or name.state == "current" or broker.is_lone
+        is_asked = is_read and self._asked.has_topic(name.topic) and self._asked.has_partition(name.partition)
+        return self._rows(broker_name, name, problem) if is_asked else []
+
+    def _rows(self, broker: str, name: "PartitionName", problem: Problem) -> list[dict]:
+        """The row of a problem, where the mode makes it one."""
+        what = f"{problem.path}: {problem.what}"
+        row = {"broker": broker, "topic": name.topic, "partition": name.partition, "problem": what}
+        return [row] if becomes_row(what, problem.is_unread, self.options.mode) else []
 
 
 class PushingReader(KafkaReader):

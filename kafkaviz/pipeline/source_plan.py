@@ -2,24 +2,28 @@
 
 Segments that cannot hold what is asked for are left out by the names of their directories and files: one of base offset 1000 before one of
 base offset 2000 holds no offset 2500. A big segment is cut into equal pieces; whoever reads piece 3 of 8 finds the batch where it begins
-by the index (source_read.py), so nothing is opened here, however large the directory.
+by the index (source_read.py). Files are opened here for records alone: for which transactions are decided (transactions.py), once for all
+tasks, and for the ends of logs where several brokers have one.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from math import ceil, inf
 
 from kafkaviz.format.offset_index import MOST_RELATIVE
-from kafkaviz.log.partition import Partition
+from kafkaviz.log.partition import Partition, log_end_offset
 from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline.inventory import Found, Inventory
 from kafkaviz.pipeline.plan import SEGMENT_COST_BYTES, Wanted
 from kafkaviz.pipeline.pushed import ALL, Asked, Limits
-from kafkaviz.pipeline.source_schema import Options
+from kafkaviz.pipeline.source_schema import ONE, Options
+from kafkaviz.pipeline.transactions import UNDISTURBED, Transactions
+from kafkaviz.search.bounds import READ_COMMITTED
 
 CUT = ("kafka_batches", "kafka_records")
 INDEXES = ("kafka_offset_index", "kafka_time_index")
+Decided = Callable[[str, Partition], Transactions]
 FILE_COST_BYTES = 4096  # of a segment whose .log is not read
 
 
@@ -30,6 +34,7 @@ class Piece:
     wanted: Wanted
     number: int = 0
     of: int = 1
+    transactions: Transactions = UNDISTURBED
 
     def edge(self, number: int) -> int:
         """The byte from which piece `number` looks for its first batch."""
@@ -70,11 +75,16 @@ def reach(name: str, asked: Asked) -> Reach:
     return Reach()
 
 
-def tasks(name: str, found: Inventory, asked: Asked, reads_log: bool, options: Options) -> list[list[Piece]]:
-    """The pieces of each task, in the order of the directories; reads_log: whether the .log files are read at all."""
+def tasks(
+    name: str, found: Inventory, asked: Asked, reads_log: bool, options: Options, decided: Decided | None = None
+) -> list[list[Piece]]:
+    """The pieces of each task, in the order of the directories.
+
+    reads_log: whether the .log files are read at all. decided: gives the transactions of a broker's topic-partition, where they count.
+    """
     packed: list[list[Piece]] = []
     left, task_bytes = 0, options.task_bytes
-    for piece in _pieces(name, found, asked, options):
+    for piece in _pieces(name, found, asked, options, decided):
         cost = piece.log_bytes + SEGMENT_COST_BYTES if reads_log else FILE_COST_BYTES
         if not packed or cost > left:
             packed.append([])
@@ -84,15 +94,23 @@ def tasks(name: str, found: Inventory, asked: Asked, reads_log: bool, options: O
     return packed
 
 
-def _pieces(name: str, found: Inventory, asked: Asked, options: Options) -> Iterator[Piece]:
-    for number, one in enumerate(_wanted(name, found, asked, options.renamed)):
+def _pieces(name: str, found: Inventory, asked: Asked, options: Options, decided: Decided | None) -> Iterator[Piece]:
+    known: dict[int, Transactions] = {}
+    for number, (one, bases) in enumerate(_wanted(name, found, asked, options)):
         wanted = Wanted(number, one.broker, one.partition.topic, one.partition.partition, one.segment)
         of = max(1, ceil(wanted.log_bytes / options.task_bytes)) if name in CUT else 1
-        yield from (Piece(wanted, number, of) for number in range(of))
+        if decided and id(one.partition) not in known:
+            known[id(one.partition)] = decided(one.broker, one.partition)
+        transactions = known.get(id(one.partition), UNDISTURBED)
+        if options.isolation == READ_COMMITTED and transactions.stable_offset <= one.segment.base_offset:
+            continue
+        within = transactions.within(*_offsets(name, one.segment, bases))
+        yield from (Piece(wanted, number, of, within) for number in range(of))
 
 
-def _wanted(name: str, found: Inventory, asked: Asked, renamed: bool) -> Iterator[Found]:
-    """The segments that may have rows."""
+def _wanted(name: str, found: Inventory, asked: Asked, options: Options) -> Iterator[tuple[Found, list[int]]]:
+    """The segments that may have rows, each with the base offsets of those in use beside it."""
+    repeated = _repeated(found, asked) if (options.replicas or (ONE if name == "kafka_records" else None)) == ONE else set()
     by_name = "base_offset" if name == "kafka_segments" else "segment_base_offset"
     within = asked.limits("offset") if name in (*INDEXES, "kafka_segments") else reach(name, asked).offsets
     alone = {id(partition) for _, broker in found.brokers if broker.is_lone for partition in broker.partitions}
@@ -101,18 +119,39 @@ def _wanted(name: str, found: Inventory, asked: Asked, renamed: bool) -> Iterato
         segment, partition = one.segment, one.partition
         if name != "kafka_segments" and not _has_rows(name, segment):
             continue
-        if not (renamed or partition.state == "current" or id(partition) in alone):
+        if not (options.renamed or partition.state == "current" or id(partition) in alone) or id(partition) in repeated:
             continue
         if not asked.has_topic(partition.topic) or not asked.has_partition(partition.partition):
             continue
         if not asked.limits(by_name).has(segment.base_offset):
             continue
-        if within.are_set:
-            if id(partition) not in bases:
-                bases[id(partition)] = _bases(partition)
-            if not within.has_any(*_offsets(name, segment, bases[id(partition)])):
-                continue
-        yield one
+        if id(partition) not in bases:
+            bases[id(partition)] = _bases(partition)
+        if within.has_any(*_offsets(name, segment, bases[id(partition)])):
+            yield one, bases[id(partition)]
+
+
+def _repeated(found: Inventory, asked: Asked) -> set[int]:
+    """The replicas that are left out, by id: of those of one cluster's topic-partition all but the one whose log ends last.
+
+    Of several that end at the same offset the one whose broker's name comes first is read.
+    """
+    clusters = {name: broker.cluster_id for name, broker in found.brokers}
+    replicas: dict[tuple, list[tuple[str, Partition]]] = {}
+    for broker, partition in found.partitions:
+        if partition.state == "current" and asked.has_topic(partition.topic) and asked.has_partition(partition.partition):
+            replicas.setdefault((clusters[broker], partition.topic, partition.partition), []).append((broker, partition))
+    left_out = set()
+    for several in replicas.values():
+        if len(several) > 1:
+            _, *others = sorted(several, key=lambda replica: (-_end_offset(replica[1]), replica[0]))
+            left_out |= {id(partition) for _, partition in others}
+    return left_out
+
+
+def _end_offset(partition: Partition) -> int:
+    """The log end offset, -1 without a log."""
+    return log_end_offset(replace(partition.active)) if partition.active else -1
 
 
 def _offsets(name: str, segment: Segment, bases: list[int]) -> tuple[float, float]:

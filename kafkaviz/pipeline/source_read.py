@@ -2,12 +2,12 @@
 
 A piece begins at the first batch from its edge on that an index entry proves and ends where the next one begins, so that any number of
 pieces gives the same rows. Within it the indexes say where the offsets or times that are asked for may begin and end; what they say is
-held against the .log first (log/entry_points.py), and where it is wrong the whole piece is read. Behind damage reading goes on
-(log/past_damage.py).
+held against the .log first (log/entry_points.py), and where it is wrong the whole piece is read. What cannot be read ends the query; or
+it is a row or a line in the log, as mode says, and behind damage reading goes on (log/past_damage.py).
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -15,26 +15,34 @@ import numpy as np
 import pyarrow as pa
 
 from kafkaviz.analyse.infer import between
-from kafkaviz.errors import KafkavizError
-from kafkaviz.format.batch import HEADER_BYTES, UNKNOWN, codec, has_delete_horizon, is_log_append_time
+from kafkaviz.errors import CannotOpen, KafkavizError
+from kafkaviz.format.batch import UNKNOWN, codec, has_delete_horizon, is_log_append_time
 from kafkaviz.format.walk import CHUNK_BYTES
+from kafkaviz.log import file
 from kafkaviz.log.entry_points import EntryPoints, entry_points
 from kafkaviz.log.past_damage import Hole, PastDamage
 from kafkaviz.log.segment import OFFSET_ENTRY, Segment
 from kafkaviz.pipeline import records, scan
+from kafkaviz.pipeline.hops import chunk_bytes
 from kafkaviz.pipeline.plan import Wanted
-from kafkaviz.pipeline.pushed import Asked
+from kafkaviz.pipeline.pushed import Asked, Limits
 from kafkaviz.pipeline.records import Trouble
 from kafkaviz.pipeline.rows import Columns, batch_columns, entry_columns, entry_slots, table
 from kafkaviz.pipeline.source_plan import Piece, reach
-from kafkaviz.pipeline.source_schema import ANY, PAYLOAD, Options
+from kafkaviz.pipeline.source_schema import ANY, DROPMALFORMED, FAILFAST, PAYLOAD, PERMISSIVE, Options
 from kafkaviz.pipeline.summary import SegmentRead, whole
+from kafkaviz.pipeline.transactions import Transactions
 from kafkaviz.pipeline.transform import FACT_COLUMNS, facts_of_read, file_columns
+from kafkaviz.search.bounds import READ_COMMITTED
 
-HOP_BYTES = 4096  # of batches this large on average the headers alone are read, one by one; of smaller ones everything
-SAMPLED = 16  # batches that the average is of
 LOG = logging.getLogger("kafkaviz")
 Rows = Iterator[pa.RecordBatch]
+WRONG = "option mode=PERMISSIVE gives it as a row with a problem, DROPMALFORMED leaves it out"
+UNREAD = "option mode=PERMISSIVE gives it as a row with a problem"
+
+
+class Malformed(KafkavizError):
+    """What ends a query: a file that cannot be read, or bytes in it that break their format."""
 
 
 class Reading:
@@ -46,14 +54,16 @@ class Reading:
         self._reach = reach(name, asked)
 
     def read(self, pieces: Sequence[Piece]) -> Rows:
-        """All that the pieces hold, in their order; a file that cannot be read is a row or a line in the log, not the end."""
+        """All that the pieces hold, in their order; Malformed for what cannot be read, unless the mode makes it a row or leaves it out."""
         of = {"kafka_segments": self._segment, "kafka_batches": self._batches, "kafka_records": self._records}
         for piece in pieces:
             piece = replace(piece, wanted=replace(piece.wanted, segment=replace(piece.wanted.segment)))  # what it caches goes with it
             try:
                 yield from of.get(self._name, self._entries)(piece)
+            except Malformed:
+                raise
             except KafkavizError as fault:
-                yield from self._problem(piece, str(fault))
+                yield from self._problem(piece.wanted, str(fault), is_unread=isinstance(fault, CannotOpen))
 
     # ---- one format each
 
@@ -65,8 +75,9 @@ class Reading:
         if read:
             facts = facts_of_read(wanted, read)
             row |= {name: getattr(facts, name) for name in FACT_COLUMNS} | {"problem": _in_one(read)}
-            if read.problems and not self._options.problems:
-                LOG.warning("%s", _in_one(read))
+            if read.problems and self._options.mode != PERMISSIVE:
+                yield from self._problem(wanted, _in_one(read), is_unread=any(problem.is_unread for problem in read.problems))
+                return
         yield pa.RecordBatch.from_pylist([row], self._schema)
 
     def _entries(self, piece: Piece) -> Rows:
@@ -85,28 +96,45 @@ class Reading:
                 if not len(batches):
                     continue
                 if entries is None:
-                    entries = self._by_position(piece.wanted.segment)
-                slots = entry_slots(batches, between(entries, batches))
-                yield from self._table(piece.wanted, batch_columns(batches, slots))
+                    entries = yield from self._by_position(piece)
+                columns = batch_columns(batches, entry_slots(batches, between(entries, batches)))
+                if "crc_valid" in self._schema.names:
+                    columns = {**columns, "crc_valid": records.crcs_valid(points.read, batches)}
+                yield from self._table(piece.wanted, columns)
 
     def _records(self, piece: Piece) -> Rows:
         payload = not set(PAYLOAD.names).isdisjoint(self._schema.names)
-        wish = records.Wish(self._reach.offsets, self._reach.times_ms, payload)
+        committed, transactions = self._options.isolation == READ_COMMITTED, piece.transactions
+        offsets = self._reach.offsets & Limits(most=transactions.stable_offset - 1) if committed else self._reach.offsets
+        wish = records.Wish(offsets, self._reach.times_ms, payload)
         with entry_points(piece.wanted.segment) as points:
             for batches in self._walked(piece, points):
                 if isinstance(batches, Hole):
                     yield from self._hole(piece, batches)
                     continue
-                for found in records.records(points.read, batches[self._may_hold(batches)], wish):
+                batches = batches[self._may_hold(batches, offsets)]
+                if committed:
+                    batches = batches[~transactions.are_aborted(batches)]
+                for found in records.records(points.read, batches, wish):
                     if isinstance(found, Trouble):
-                        yield from self._problem(piece, f"{piece.wanted.segment.log.path}, {found.what}", found)
+                        yield from self._problem(piece.wanted, f"{piece.wanted.segment.log.path}, {found.what}", found)
                     else:
-                        yield from self._table(piece.wanted, found)
+                        yield from self._table(piece.wanted, found if committed else self._with_aborted(found, batches, transactions))
+
+    def _with_aborted(self, found: Columns, batches: np.ndarray, transactions: Transactions) -> Columns:
+        """The columns with what became of the transaction of each record: null while it is open."""
+        if "aborted" not in self._schema.names:
+            return found
+        owners = np.searchsorted(batches["position"], found["batch_position"])
+        return {**found, "aborted": pa.array(transactions.are_aborted(batches)[owners], mask=transactions.are_open(batches)[owners])}
 
     # ---- the way through a .log
 
     def _walked(self, piece: Piece, points: EntryPoints) -> Iterator[np.ndarray | Hole]:
         """The batches of a piece, as far as offsets and times do not rule them out; behind them what was none."""
+        if piece.of > 1 and (index := piece.wanted.segment.index):
+            with file.reader(index.path):  # without it this piece and the next would not meet
+                pass
         start, stop = edges(piece, points)
         if start is None:
             return
@@ -132,19 +160,12 @@ class Reading:
 
     def _chunk_bytes(self, points: EntryPoints, start: int) -> int:
         """How much is read at once: of large batches, where not every one is wanted, the header."""
-        if self._name == "kafka_batches" and not self._reach.times_ms.are_set:
-            return CHUNK_BYTES
-        position = start
-        for number in range(SAMPLED):
-            batch = points.header(position)
-            if batch is None:
-                return HEADER_BYTES if number and position - start >= number * HOP_BYTES else CHUNK_BYTES
-            position += int(batch["size_bytes"])
-        return HEADER_BYTES if position - start >= SAMPLED * HOP_BYTES else CHUNK_BYTES
+        everything = self._name == "kafka_batches" and not self._reach.times_ms.are_set
+        return CHUNK_BYTES if everything else chunk_bytes(points, start)
 
-    def _may_hold(self, batches: np.ndarray) -> np.ndarray:
+    def _may_hold(self, batches: np.ndarray, offsets: Limits) -> np.ndarray:
         """Which batches may hold a record that is asked for, by what their headers say."""
-        offsets, times_ms = self._reach.offsets, self._reach.times_ms
+        times_ms = self._reach.times_ms
         may = (batches["last_offset"] >= offsets.least) & (batches["base_offset"] <= offsets.most)
         if not times_ms.are_set:
             return may
@@ -161,13 +182,14 @@ class Reading:
         late_ms = self._options.late_ms
         return late_ms if isinstance(late_ms, int) else inf
 
-    def _by_position(self, segment: Segment) -> np.ndarray:
-        """All entries of the .index, where the column of slots is asked for."""
-        try:
-            entries = segment.offset_index if "entry_slot" in self._schema.names else np.empty(0, OFFSET_ENTRY)
-        except KafkavizError as fault:
-            LOG.warning("%s", fault)
-            entries = np.empty(0, OFFSET_ENTRY)
+    def _by_position(self, piece: Piece) -> Generator[pa.RecordBatch, None, np.ndarray]:
+        """All entries of the .index, where the column of slots is asked for; one that cannot be read is a problem of the segment."""
+        entries = np.empty(0, OFFSET_ENTRY)
+        if "entry_slot" in self._schema.names:
+            try:
+                entries = piece.wanted.segment.offset_index
+            except KafkavizError as fault:
+                yield from self._problem(piece.wanted, str(fault), is_unread=True)
         return entries[np.argsort(entries["position"], kind="stable")]
 
     # ---- rows
@@ -189,21 +211,38 @@ class Reading:
         yield from table(columns, [owner], [count], self._schema).to_batches()
 
     def _hole(self, piece: Piece, hole: Hole) -> Rows:
-        size_bytes = hole.stop - hole.start
-        what = f"{piece.wanted.segment.log.path}, byte {hole.start}: {size_bytes} bytes are no whole batch ({hole.reason})"
-        yield from self._problem(piece, what, Trouble(hole.start, UNKNOWN, what))
-
-    def _problem(self, piece: Piece, what: str, trouble: Trouble | None = None) -> Rows:
-        """A row that says so where problems are asked for, else a line in the log."""
-        if not self._options.problems:
-            LOG.warning("%s", what)
+        segment, size_bytes = piece.wanted.segment, hole.stop - hole.start
+        if segment.state == "active" and hole.stop == segment.log.size_bytes and _is_preallocated(segment, hole):
             return
-        wanted = piece.wanted
+        what = f"{segment.log.path}, byte {hole.start}: {size_bytes} bytes are no whole batch ({hole.reason})"
+        yield from self._problem(piece.wanted, what, Trouble(hole.start, UNKNOWN, what))
+
+    def _problem(self, wanted: Wanted, what: str, trouble: Trouble | None = None, is_unread: bool = False) -> Rows:
+        """What cannot be read, as the mode has it."""
+        if not becomes_row(what, is_unread, self._options.mode):
+            return
         row = {"broker": wanted.broker, "topic": wanted.topic, "partition": wanted.partition, "problem": what}
         row |= dict.fromkeys(("base_offset",) if self._name == "kafka_segments" else ("segment_base_offset",), wanted.segment.base_offset)
         if trouble:
             row |= dict.fromkeys(("position", "batch_position"), trouble.position)
-        yield pa.RecordBatch.from_pylist([{name: row.get(name) for name in self._schema.names}], self._schema)
+        yield problem_row(row, self._schema)
+
+
+def becomes_row(what: str, is_unread: bool, mode: str) -> bool:
+    """Whether what cannot be read is a row; if not, it ends the query by Malformed, or, of bytes that are wrong, is a line in the log.
+
+    is_unread: it is a file that cannot be opened, of which nobody knows what it holds.
+    """
+    if mode == FAILFAST or (is_unread and mode == DROPMALFORMED):
+        raise Malformed(f"{what}; {UNREAD if is_unread else WRONG}")
+    if mode == DROPMALFORMED:
+        LOG.warning("%s", what)
+    return mode == PERMISSIVE
+
+
+def problem_row(row: Mapping[str, object], schema: pa.Schema) -> pa.RecordBatch:
+    """A row of what could not be read; what it does not tell is null."""
+    return pa.RecordBatch.from_pylist([{name: row.get(name) for name in schema.names}], schema)
 
 
 def reads_log(name: str, schema: pa.Schema) -> bool:
@@ -222,6 +261,16 @@ def edges(piece: Piece, points: EntryPoints) -> tuple[int | None, int]:
         return None, 0
     found = (points.first(piece.edge(number), piece.edge(number + 1)) for number in range(piece.number + 1, piece.of))
     return start, next((position for position in found if position is not None), size_bytes)
+
+
+def _is_preallocated(segment: Segment, hole: Hole) -> bool:
+    """Whether it is nothing but zeros, as log.preallocate leaves them behind what was written."""
+    buffer = np.empty(CHUNK_BYTES, np.uint8)
+    with file.reader(segment.log.path) as read:
+        for position in range(hole.start, hole.stop, CHUNK_BYTES):
+            if buffer[: read(position, buffer[: hole.stop - position])].any():
+                return False
+    return True
 
 
 def _begins_behind(batch: np.ndarray | None, timestamp_ms: float) -> bool:

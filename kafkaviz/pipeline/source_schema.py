@@ -1,7 +1,7 @@
 """The columns of the data source: each format's, in order, and its options as text.
 
-The formats give what the catalog's tables give, column for column, but for kafka_records, which no catalog holds, and what
-all segments of a partition tell together.
+The formats give what the catalog's tables give, column for column, but for kafka_records and whether a checksum is right, which no catalog
+holds, and what all segments of a partition tell together.
 """
 
 import re
@@ -17,6 +17,7 @@ from kafkaviz.pipeline import schema
 from kafkaviz.pipeline.pushed import ALL, Limits
 from kafkaviz.pipeline.records import HEADERS
 from kafkaviz.pipeline.schema import BOOL, INT, LONG, PARTITION, STRING
+from kafkaviz.search.bounds import READ_COMMITTED, READ_UNCOMMITTED
 
 RECORDS = pa.schema([
     *PARTITION,
@@ -30,17 +31,20 @@ RECORDS = pa.schema([
     ("header_count", INT),
 ])
 PAYLOAD = pa.schema([("key", pa.binary()), ("value", pa.binary()), ("headers", HEADERS)])
+ABORTED = pa.field("aborted", BOOL)  # null while the transaction is open
 PROBLEM = pa.field("problem", STRING)
 TOGETHER = ("roll_reason", "segment_bytes", "segment_bytes_source")
 FORMATS: dict[str, pa.Schema] = {
     "kafka_segments": pa.schema([field for field in schema.SEGMENTS if field.name not in TOGETHER]),
-    "kafka_batches": schema.BATCHES,
+    "kafka_batches": pa.schema([*schema.BATCHES, ("crc_valid", BOOL)]),
     "kafka_records": RECORDS,
     "kafka_offset_index": schema.OFFSET_ENTRIES,
     "kafka_time_index": schema.TIME_ENTRIES,
 }
 TASK_BYTES, LEAST_TASK_BYTES = 128 << 20, 16 << 10
 ANY = "any"
+FAILFAST, PERMISSIVE, DROPMALFORMED = MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")  # as Spark's own sources have them
+ONE, ALL_OF_THEM = REPLICAS = ("one", "all")
 TIMED = ("kafka_batches", "kafka_records", "kafka_time_index")  # whose rows have a timestamp that takes no further reading
 NUMBERS = re.compile("([0-9]*)-([0-9]*)|[0-9]+")
 MOST = 2**63 - 1
@@ -57,10 +61,13 @@ class Options:
 
     columns: names, separated by commas; all by default. topics: names or patterns with * and ?, separated by commas. partitions: their
     numbers or ranges, as 0,4-7. offsets, timestamps: a range, both ends included, and no row outside of it is given. payload: "true"
-    adds key, value and headers to kafka_records. problems: "true" adds the column problem, and a row for each thing that could not be
-    read; else it is left out, and said in the log of the worker. late_ms: how far a record may be older than one that stands before it;
-    not given, records come in any order; "any" does not go by the .timeindex either. renamed: "true" also reads the directories that
-    Kafka has renamed: -delete, -stray, -future. task_bytes: of .log a task.
+    adds key, value and headers to kafka_records. mode: what becomes of that which cannot be read. FAILFAST ends the query; PERMISSIVE
+    adds the column problem, and a row for each such thing (problems: "true" is an older word for it); DROPMALFORMED leaves out bytes that
+    are wrong, and says so in the log of the worker, but a file that cannot be opened ends the query all the same. isolation: of the
+    reader of kafka_records; read_uncommitted gives records of aborted and open transactions too, with the column aborted. replicas:
+    "one" reads one replica of each topic-partition, "all" each broker's; not given, one in kafka_records and all elsewhere. late_ms: how
+    far a record may be older than one that stands before it; not given, records come in any order; "any" does not go by the .timeindex
+    either. renamed: "true" also reads the directories that Kafka has renamed: -delete, -stray, -future. task_bytes: of .log a task.
     """
 
     columns: tuple[str, ...] = ()
@@ -70,6 +77,9 @@ class Options:
     timestamps: Limits = ALL
     payload: bool = False
     problems: bool = False
+    mode: str = FAILFAST
+    isolation: str = READ_COMMITTED
+    replicas: str | None = None
     late_ms: int | str | None = None
     renamed: bool = False
     task_bytes: int = TASK_BYTES
@@ -84,6 +94,10 @@ def options(given: Mapping[str, str]) -> Options:
     if unknown:
         raise BadOption(f"there is no option {unknown[0]}; there are {', '.join(NAMES)}")
     late = given.get("late_ms")
+    problems = _truth("problems", given.get("problems", "false"))
+    mode = _one_of("mode", given.get("mode", PERMISSIVE if problems else FAILFAST).upper(), MODES)
+    if problems and mode != PERMISSIVE:
+        raise BadOption(f"option problems=true is mode=PERMISSIVE, and mode={mode} is given beside it; leave one of them out")
     return Options(
         columns=_names(given.get("columns", "")),
         topics=_names(given.get("topics", "")),
@@ -91,7 +105,10 @@ def options(given: Mapping[str, str]) -> Options:
         offsets=_numbers("offsets", given["offsets"]) if "offsets" in given else ALL,
         timestamps=_times("timestamps", given["timestamps"]) if "timestamps" in given else ALL,
         payload=_truth("payload", given.get("payload", "false")),
-        problems=_truth("problems", given.get("problems", "false")),
+        problems=problems,
+        mode=mode,
+        isolation=_one_of("isolation", given.get("isolation", READ_COMMITTED), (READ_COMMITTED, READ_UNCOMMITTED)),
+        replicas=_one_of("replicas", given["replicas"], REPLICAS) if "replicas" in given else None,
         late_ms=late if late in (None, ANY) else _number("late_ms", late, 0),
         renamed=_truth("renamed", given.get("renamed", "false")),
         task_bytes=_number("task_bytes", given.get("task_bytes", str(TASK_BYTES)), LEAST_TASK_BYTES),
@@ -102,7 +119,9 @@ def columns(name: str, chosen: Options) -> pa.Schema:
     """The columns of a format with these options; BadOption for a column or a limit that it does not have."""
     if chosen.timestamps.are_set and name not in TIMED:
         raise BadOption(f"option timestamps is for {', '.join(TIMED)}, not for {name}")
-    known = [*FORMATS[name], *(PAYLOAD if chosen.payload and name == "kafka_records" else ()), *([PROBLEM] if chosen.problems else ())]
+    known = [*FORMATS[name], *(PAYLOAD if chosen.payload and name == "kafka_records" else ())]
+    known += [ABORTED] if chosen.isolation == READ_UNCOMMITTED and name == "kafka_records" else []
+    known += [PROBLEM] if chosen.mode == PERMISSIVE else []
     by_name = {field.name: field for field in known}
     unknown = [column for column in chosen.columns if column not in by_name]
     if unknown:
@@ -128,7 +147,7 @@ def _numbers(option: str, text: str) -> Limits:
 
 
 def _times(option: str, text: str) -> Limits:
-    """FROM/TO, FROM/ or /TO, each a number of milliseconds since 1970 or a time as ISO 8601 writes it; numbers also as _numbers has them."""
+    """FROM/TO, FROM/ or /TO, each milliseconds since 1970 or a time as ISO 8601 writes it; numbers also as _numbers has them."""
     if "/" not in text and NUMBERS.fullmatch(text.strip()):
         return _numbers(option, text)
     first, slash, last = (end.strip() for end in text.partition("/"))
@@ -152,6 +171,12 @@ def _ordered(option: str, text: str, first: int | None, last: int | None) -> Lim
     if limits.least > limits.most or any(end is not None and abs(end) > MOST for end in (first, last)):
         raise BadOption(f"option {option} names nothing: {text} ends before it begins, or has an end of more than 64 bits")
     return limits
+
+
+def _one_of(option: str, text: str, words: tuple[str, ...]) -> str:
+    if text not in words:
+        raise BadOption(f"option {option} is {' or '.join(words)}, not {text}")
+    return text
 
 
 def _truth(option: str, text: str) -> bool:

@@ -12,6 +12,7 @@ from kafkaviz.pipeline.source_schema import FORMATS, columns, options
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.rglob("*.md"), ROOT / "README.md"])
+EVERYTHING = {"payload": "true", "isolation": "read_uncommitted", "mode": "PERMISSIVE"}  # options that add columns
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -35,7 +36,7 @@ def test_a_table_has_every_column(name):
     """In the order in which Spark gives them, those of the options at the end."""
     table = dict(reference.tables())[name]
     told = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
-    assert told == columns(name, options({"payload": "true", "problems": "true"})).names
+    assert told == columns(name, options(EVERYTHING)).names
 
 
 def test_types_are_those_that_spark_names():
@@ -49,7 +50,7 @@ def test_types_are_those_that_spark_names():
 
 def test_no_meaning_is_left_over():
     """Each is that of a column that there is."""
-    fields = {(name, field) for name in FORMATS for field in columns(name, options({"payload": "true", "problems": "true"})).names}
+    fields = {(name, field) for name in FORMATS for field in columns(name, options(EVERYTHING)).names}
     known = {field for _, field in fields} | {f"{name}.{field}" for name, field in fields}
     assert reference.MEANINGS.keys() - known == set()
 

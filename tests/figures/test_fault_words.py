@@ -26,7 +26,8 @@ ENGLISH = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}")  # a sentence, or part of one
 KINDS = ("missing", "permission", "not-kafka", "archive", "file", "outside")  # of CannotOpen: words for programs
 COMMANDS = (  # asked for by the command line, by Spark's own users, or by nobody: no page shows what they raise
     "commands", "reporting", "analyse/paths.py", "analyse/calibration.py", "analyse/replayed.py", "format/internal.py", "format/remote.py",
-    "pipeline/source.py", "pipeline/source_schema.py", "pipeline/sql.py", "search/consumer.py", "search/profile.py",
+    "pipeline/source.py", "pipeline/source_schema.py", "pipeline/source_read.py", "pipeline/sql.py", "search/consumer.py",
+    "search/profile.py",
 )  # fmt: skip
 KAFKAS = (  # what Kafka and Java say, as they say it
     "Malformed", "Invalid topic ID", "Invalid wrapper", "Invalid negative", "Found ", "Record ", "Snapshot ", "Unrecognized ", "Expected 7",

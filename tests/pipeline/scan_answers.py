@@ -1,4 +1,4 @@
-"""What several scans of one frame or view answer, asked of any session: python -m tests.pipeline.scan_answers DIRECTORY asks Spark Connect."""
+"""What several scans of one frame or view answer; python -m tests.pipeline.scan_answers DIRECTORY asks Spark Connect."""
 
 import json
 import os

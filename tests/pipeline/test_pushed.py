@@ -44,9 +44,15 @@ def test_limits_of_a_column(filters, least, most):
 
 def test_topics_of_filters_and_of_the_option():
     """Both must allow a topic; a filter that is not understood allows all."""
-    found = asked([In(("topic",), ("orders", "clicks", "other")), EqualTo(("topic",), "clicks")], ("cl*", "orders"))
+    found = asked([In(("topic",), ("orders", "clicks", "other")), EqualTo(("topic",), "clicks")], Asked(("cl*", "orders")))
     assert [topic for topic in ("orders", "clicks", "other", "click") if found.has_topic(topic)] == ["clicks"]
     assert asked([StringStartsWith(("topic",), "x")]).has_topic("orders") and Asked().has_topic("")
+
+
+def test_partitions_of_filters_and_of_the_option():
+    """Ranges of the option, of which one must have the number, and a filter beside them."""
+    found = asked([GreaterThan(("partition",), 1)], Asked(partitions=(Limits(0, 2), Limits(7, 7))))
+    assert [number for number in range(9) if found.has_partition(number)] == [2, 7]
 
 
 def test_numbers_within_limits():

@@ -49,11 +49,15 @@ def found_in(data: bytes, wish: Wish = EVERYTHING, rows: Sequence[int] | None = 
 
 
 def twin(data: bytes) -> tuple[list[dict], list[int]]:
-    """The same, by the reader of one batch; where a batch has a fault its position."""
+    """The same, by the reader of one batch; of one that has a fault, or a wrong checksum of its own or within, the position alone."""
     found, troubles = [], []
     for row in walk(data)[0]:
         position = int(row["position"])
-        told, fault = batch_records.until_fault(data[position : position + int(row["size_bytes"])])
+        whole = data[position : position + int(row["size_bytes"])]
+        told, fault = batch_records.until_fault(whole)
+        if fault or not batch_records.crc_valid(whole) or any(one.is_valid is False for one in told):
+            troubles.append(position)
+            continue
         for one in told:
             headers = [{"name": name, "value": value} for name, value in one.headers]
             found.append({
@@ -63,7 +67,6 @@ def twin(data: bytes) -> tuple[list[dict], list[int]]:
                 "value_size_bytes": None if one.value is None else len(one.value),
                 "header_count": len(headers), "key": one.key, "value": one.value, "headers": headers,
             })  # fmt: skip
-        troubles += [position] if fault else []
     return found, troubles
 
 

@@ -82,7 +82,7 @@ def test_the_probe_tells_what_spark_does(pushing, clean, monkeypatch):
     monkeypatch.setattr(pushdown, "keeps_apart", lambda spark: asked.append(keeps_apart(spark)) or asked[-1])
     pushdown._KNOWN.clear()
     assert pushdown.is_safe(pushing) == pushdown.is_safe(pushing) == asked[0] and len(asked) == 1
-    pushing.dataSource.register(of_session(RecordsSource, pushes_filters=True))
+    pushing.dataSource.register(of_session(RecordsSource, True, True))
     frame = pushing.read.format("kafka_records").option("columns", "topic").option("topics", "clicks-gzip,nulls").load(str(clean))
     one, whole = frame.where("topic = 'nulls'").count(), frame.count()
     assert (one < whole) == asked[0]
@@ -108,6 +108,6 @@ def test_a_reader_takes_filters_only_where_it_was_said(clean):
 
     source = RecordsSource({"path": str(clean)})
     assert type(source.reader(source.schema())).pushFilters is DataSourceReader.pushFilters
-    pushing = of_session(RecordsSource, pushes_filters=True)({"path": str(clean)})
+    pushing = of_session(RecordsSource, True, True)({"path": str(clean)})
     assert isinstance(pushing.reader(pushing.schema()), PushingReader) and pushing.name() == "kafka_records"
-    assert of_session(RecordsSource, pushes_filters=False) is RecordsSource
+    assert of_session(RecordsSource, False, True) is RecordsSource

@@ -13,10 +13,11 @@ from pyspark.sql.datasource import EqualTo, GreaterThan, GreaterThanOrEqual, In,
 from pyspark.sql.types import LongType, StringType, StructType
 
 from kafkaviz.errors import CannotOpen
-from kafkaviz.format import offset_index, time_index
+from kafkaviz.format import offset_index, producer_snapshot, time_index
 from kafkaviz.log.archive import opened
 from kafkaviz.log.broker import open_broker
 from kafkaviz.pipeline.source import RecordsSource, directories, register
+from kafkaviz.pipeline.source_read import Malformed
 from kafkaviz.pipeline.source_schema import FORMATS, TOGETHER, BadOption
 from tests.pipeline import whole_logs
 from tests.pipeline.plain_rows import tables
@@ -27,6 +28,7 @@ TABLES = {
 }  # fmt: skip
 SAMPLES = ("clean", "killed", "damaged")
 START_MS = whole_logs.START_MS
+EVERYTHING = {"mode": "DROPMALFORMED", "isolation": "read_uncommitted"}  # whole batches, whatever lies beside them
 OWN = {"meta.properties"}  # what a broker directory is known by
 
 
@@ -48,12 +50,16 @@ def plain_records(directory: Path, patterns: Sequence[str]) -> list[dict]:
 
 @pytest.fixture(scope="module")
 def big(tmp_path_factory) -> Path:
-    """A broker directory of two topic-partitions; orders-0 has six segments of 400 batches of 16 KB, their times growing."""
+    """A broker directory of two topic-partitions; orders-0 has six segments of 400 batches of 16 KB, their times growing.
+
+    Each of them begins with a producer snapshot, as Kafka takes one when it rolls.
+    """
     directory = whole_logs.broker(tmp_path_factory.mktemp("source") / "made")
     for first in range(0, 2400, 400):
         starts_ms = {number: START_MS + number * 10_000 for number in range(first, first + 400)}
         batches = (whole_logs.batch(number * 16, range(at, at + 160, 10), 1000) for number, at in starts_ms.items())
-        whole_logs.write(directory / "orders-0", batches, first * 16)
+        stem = whole_logs.write(directory / "orders-0", batches, first * 16)
+        stem.with_suffix(".snapshot").write_bytes(producer_snapshot.build(np.empty(0, producer_snapshot.PRODUCER)))
     whole_logs.write(directory / "clicks-3", [whole_logs.batch(number, [START_MS + number]) for number in range(500)])
     return directory
 
@@ -71,7 +77,8 @@ def test_rows_are_those_of_the_plain_reader(name, sample, request):
     expected = [{key: value for key, value in row.items() if key not in TOGETHER} for row in
                 tables(open_broker(directory), directory.name)[TABLES[name]]]
     for task_bytes in ("1000000000", "40000"):
-        assert read(name, directory, task_bytes=task_bytes, renamed="true").to_pylist() == expected
+        found = read(name, directory, task_bytes=task_bytes, renamed="true", mode="DROPMALFORMED", columns=",".join(expected[0]))
+        assert found.to_pylist() == expected
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
@@ -82,14 +89,14 @@ def test_records_are_those_of_the_plain_reader(sample, request):
     expected, topics = plain_records(directory, topics), ",".join(topics)
     columns = "broker,topic,partition,segment_base_offset,batch_position,offset,timestamp_ms,key,value,headers"
     for task_bytes in ("1000000000", "100000"):
-        found = read("kafka_records", directory, topics=topics, task_bytes=task_bytes, payload="true", columns=columns)
+        found = read("kafka_records", directory, topics=topics, task_bytes=task_bytes, payload="true", columns=columns, **EVERYTHING)
         assert found.to_pylist() == expected
-    sizes = read("kafka_records", directory, topics=topics).to_pylist()
+    sizes = read("kafka_records", directory, topics=topics, **EVERYTHING).to_pylist()
     assert [row["key_size_bytes"] for row in sizes] == [None if one["key"] is None else len(one["key"]) for one in expected]
     assert [row["value_size_bytes"] for row in sizes] == [None if one["value"] is None else len(one["value"]) for one in expected]
     assert "key" not in sizes[0]
     batches = {(row["topic"], row["partition"], row["segment_base_offset"], row["position"]): row["is_control"]
-               for row in read("kafka_batches", directory).to_pylist()}
+               for row in read("kafka_batches", directory, mode="DROPMALFORMED").to_pylist()}
     owners = ("topic", "partition", "segment_base_offset", "batch_position")
     assert all(row["is_control"] == batches[tuple(row[name] for name in owners)] for row in sizes)
 
@@ -101,10 +108,11 @@ def test_rows_of_every_recorded_broker(shared):
     for packed in [one for one in archives if ".expected." not in one.name]:
         directory = opened(packed)
         expected = tables(open_broker(directory), directory.name)["batches"]
-        assert read("kafka_batches", directory, task_bytes="200000", renamed="true").to_pylist() == expected, packed.name
+        found = read("kafka_batches", directory, task_bytes="200000", renamed="true", mode="DROPMALFORMED", columns=",".join(expected[0]))
+        assert found.to_pylist() == expected, packed.name
         topics = ["mixed.*", "native.*", "v?.*", "weblogs", "clicks-*"]
         records = plain_records(directory, topics)
-        found = read("kafka_records", directory, topics=",".join(topics), task_bytes="200000", payload="true", renamed="true")
+        found = read("kafka_records", directory, topics=",".join(topics), task_bytes="200000", payload="true", renamed="true", **EVERYTHING)
         assert [row["value"] for row in found.to_pylist()] == [one["value"] for one in records], packed.name
         seen += len(records)
     assert seen > 50_000
@@ -275,10 +283,10 @@ def test_a_plan_of_many_segments_is_quick(tmp_path):
     directory, worked_out = whole_logs.broker(tmp_path / "made"), []
     for number in range(50):
         whole_logs.write(directory / "many-0", [whole_logs.batch(number, [START_MS])], number)
-    found, ends = inventory([open_broker(directory)]), source_plan._ends
+    found, ends = inventory([open_broker(directory)]), source_plan._bases
     asked = Asked(numbers={"offset": Limits(40, 41)})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(source_plan, "_ends", lambda partition: worked_out.append(1) or ends(partition))
+        patch.setattr(source_plan, "_bases", lambda partition: worked_out.append(1) or ends(partition))
         assert sum(map(len, source_plan.tasks("kafka_records", found, asked, True, Options()))) == 2
     assert len(worked_out) == 1
 
@@ -364,23 +372,10 @@ def test_damage_hides_neither_neighbours_nor_what_lies_behind(tmp_path, caplog):
         told = [row for row in rows if row["problem"]]
         assert {(row["partition"], row["position"]) for row in told} == {(0, hurt_at), (1, hurt_at)}
         assert all(f"byte {hurt_at}" in row["problem"] for row in told)
-        assert read("kafka_batches", directory, task_bytes=task_bytes).num_rows == len(good)
+        with pytest.raises(Malformed, match=f"byte {hurt_at}: .* no whole batch"):
+            read("kafka_batches", directory, task_bytes=task_bytes)
+        assert read("kafka_batches", directory, task_bytes=task_bytes, mode="DROPMALFORMED").num_rows == len(good)
     assert f"byte {hurt_at}" in caplog.text
-
-
-def test_a_batch_that_cannot_be_read_is_a_problem(tmp_path):
-    """Of bytes that do not decompress and of a count that is wrong: its neighbours' records are there."""
-    directory = whole_logs.broker(tmp_path / "made")
-    broken = whole_logs.framed(10, b"no gzip at all", [START_MS], 1)
-    short = bytearray(whole_logs.batch(20, [START_MS] * 5))
-    short[57:61] = (9).to_bytes(4, "big")
-    whole = whole_logs.batch(0, [START_MS] * 10), whole_logs.batch(30, [START_MS] * 2)
-    whole_logs.write(directory / "hurt-0", [whole[0], broken, bytes(short), whole[1]])
-    rows = read("kafka_records", directory, problems="true").to_pylist()
-    assert [row["offset"] for row in rows if row["problem"] is None] == [*range(10), *range(20, 25), 30, 31]
-    told = [row["problem"] for row in rows if row["problem"]]
-    assert len(told) == 2 and "premature EOF" in told[1]
-    assert read("kafka_records", directory).num_rows == 17
 
 
 def test_a_segment_that_cannot_be_read_is_a_row(tmp_path):
@@ -427,6 +422,14 @@ def test_many_small_segments_share_tasks(tmp_path):
     ({"late_ms": "-1"}, "option late_ms"), ({"late_ms": "soon"}, "option late_ms"), ({"late_ms": "1" + 30 * "0"}, "option late_ms"),
     ({"task_bytes": "1"}, "option task_bytes is a whole number from 16384"),
     ({"topic": "orders"}, "there is no option topic; there are columns, topics"),
+    ({"offsets": "5-3"}, "option offsets names nothing"), ({"offsets": "-"}, "option offsets takes 5000-5999"),
+    ({"offsets": "1-2-3"}, "option offsets takes"), ({"offsets": "9" * 50}, "64 bits"), ({"partitions": "0,x"}, "option partitions takes"),
+    ({"timestamps": "2026-09-21"}, "option timestamps takes 2026-09-21T18:22/2026"), ({"timestamps": "/"}, "option timestamps takes"),
+    ({"timestamps": "soon/"}, "soon is neither milliseconds since 1970 nor a time"), ({"timestamps": "2/1"}, "ends before it begins"),
+    ({"mode": "STRICT"}, "option mode is FAILFAST or PERMISSIVE or DROPMALFORMED, not STRICT"),
+    ({"mode": "failfast", "problems": "true"}, "leave one of them out"),
+    ({"isolation": "serializable"}, "option isolation"), ({"replicas": "two"}, "option replicas is one or all"),
+    ({"columns": "aborted"}, "kafka_records has no column aborted"),
 ])  # fmt: skip
 def test_an_option_that_means_nothing_is_refused(big, given, words):
     """In words that name it."""
@@ -457,9 +460,9 @@ def test_workers_of_a_local_session_run_this_python(monkeypatch, master, environ
     monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
-    context = SimpleNamespace(master=master, pythonExec="python3", getConf=lambda: SimpleNamespace(contains=conf.__contains__))
-    known = {"dataSource": SimpleNamespace(register=lambda one: None), "conf": SimpleNamespace(set=lambda name, value: None)}
-    register(SimpleNamespace(sparkContext=context, **known))
+    context = SimpleNamespace(pythonExec="python3", getConf=lambda: SimpleNamespace(contains=conf.__contains__))
+    settings = SimpleNamespace(get=lambda name, default: master if name == "spark.master" else default)
+    register(SimpleNamespace(sparkContext=context, dataSource=SimpleNamespace(register=lambda one: None), conf=settings))
     assert context.pythonExec == (sys.executable if is_this else "python3")
 
 
@@ -475,6 +478,8 @@ def test_a_directory_that_is_none_is_refused(tmp_path):
     """As everywhere."""
     with pytest.raises(CannotOpen):
         read("kafka_batches", tmp_path / "gone")
+    with pytest.raises(CannotOpen, match=r"gone: is not there, seen from where Spark plans a query .*; give the whole path"):
+        read("kafka_batches", Path("gone"))
 
 
 @pytest.mark.slow

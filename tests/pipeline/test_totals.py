@@ -75,8 +75,9 @@ def test_the_catalog_has_no_rows_of_files_with_a_suffix(broker, everything, asid
 def test_the_data_source_is_without_renamed_directories_too(broker, everything, aside):
     """Unless they are asked for; the segments of files with a suffix are rows."""
     files = [0, *aside["files"][1:]]
-    assert [read(name, broker.path).num_rows for name in FORMATS] == without(everything, files, aside["directories"])
-    assert [read(name, broker.path, renamed="true").num_rows for name in FORMATS] == without(everything, files)
+    whole = {"mode": "DROPMALFORMED"}  # a tail that is no batch is counted nowhere
+    assert [read(name, broker.path, **whole).num_rows for name in FORMATS] == without(everything, files, aside["directories"])
+    assert [read(name, broker.path, **whole, renamed="true").num_rows for name in FORMATS] == without(everything, files)
 
 
 def test_tuning_is_without_what_is_not_in_use_and_without_metadata(broker, everything, aside):

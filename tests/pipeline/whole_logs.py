@@ -37,8 +37,13 @@ def framed(base_offset: int, body: bytes, times_ms: Sequence[int], attributes: i
     header["last_offset_delta"], header["record_count"] = len(times_ms) - 1, len(times_ms)
     header["base_timestamp_ms"], header["max_timestamp_ms"] = times_ms[0], max(times_ms)
     header["producer_id"] = header["producer_epoch"] = header["base_sequence"] = -1
-    header["crc"] = crc32c(header.tobytes()[CRC_START:] + body)
-    return header.tobytes() + body
+    return summed(header.tobytes() + body)
+
+
+def summed(data: bytes) -> bytes:
+    """A batch with its checksum put right."""
+    at = HEADER.fields["crc"][1]
+    return data[:at] + crc32c(data[CRC_START:]).to_bytes(4, "big") + data[at + 4 :]
 
 
 def write(partition: Path, batches: Iterable[bytes], base_offset: int = 0, interval_bytes: int = 4096) -> Path:

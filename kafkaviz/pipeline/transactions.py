@@ -1,0 +1,150 @@
+"""Which records of a topic-partition a consumer with isolation.level=read_committed is not given.
+
+Those of aborted transactions, by the .txnindex files, and by the markers in what is read for the rest: from the newest producer snapshot,
+which names the transactions open there, to the end of the log. What is open at the end hides everything from its first offset on, the
+last stable offset. As a broker started on these files has it (4.3.1), but for the high watermark, which needs followers.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from math import inf
+
+import numpy as np
+
+from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
+from kafkaviz.format import txn_index
+from kafkaviz.format.batch import is_control, is_transactional
+from kafkaviz.log.broker import Problem
+from kafkaviz.log.entry_points import entry_points
+from kafkaviz.log.partition import Partition, log_end_offset
+from kafkaviz.log.past_damage import PastDamage
+from kafkaviz.log.segment import Segment
+from kafkaviz.pipeline.hops import chunk_bytes
+from kafkaviz.simulate.recovering.transactions import OpenTransactions, TransactionFault
+
+ABORTED = np.dtype([("producer_id", "i8"), ("first_offset", "i8"), ("last_offset", "i8")])  # up to the marker
+NO_ABORTED = np.empty(0, ABORTED)
+
+
+@dataclass(frozen=True)
+class Transactions:
+    """The aborted ones (ABORTED, by producer, then first offset), and of each producer with an open one its first offset."""
+
+    aborted: np.ndarray = field(default_factory=lambda: NO_ABORTED)
+    open: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def stable_offset(self) -> float:
+        """The first offset that is not decided; infinite where all are."""
+        return min(self.open.values(), default=inf)
+
+    def within(self, first_offset: float, last_offset: float) -> "Transactions":
+        """Those that touch a range of offsets."""
+        touches = (self.aborted["last_offset"] >= first_offset) & (self.aborted["first_offset"] <= last_offset)
+        return Transactions(self.aborted[touches], self.open)
+
+    def are_aborted(self, batches: np.ndarray) -> np.ndarray:
+        """Whether the records of each batch (format.batch.BATCH) belong to an aborted transaction; a marker belongs to none."""
+        found, concerned = np.zeros(len(batches), bool), _of_transactions(batches)
+        for producer_id in np.unique(batches["producer_id"][concerned]) if len(self.aborted) else ():
+            entries = self.aborted[self.aborted["producer_id"] == producer_id]
+            rows = np.flatnonzero(concerned & (batches["producer_id"] == producer_id))
+            place = np.searchsorted(entries["first_offset"], batches["base_offset"][rows], "right") - 1
+            if len(entries):
+                found[rows] = (place >= 0) & (batches["base_offset"][rows] <= entries["last_offset"][place])
+        return found
+
+    def are_open(self, batches: np.ndarray) -> np.ndarray:
+        """Whether the records of each batch belong to an open transaction."""
+        found, concerned = np.zeros(len(batches), bool), _of_transactions(batches)
+        for producer_id, first_offset in self.open.items():
+            found |= concerned & (batches["producer_id"] == producer_id) & (batches["base_offset"] >= first_offset)
+        return found
+
+
+UNDISTURBED = Transactions()
+
+
+def transactions(partition: Partition, last_offset: float = inf) -> tuple[Transactions, list[Problem]]:
+    """The transactions of a topic-partition that concern offsets up to the last one, and what of them cannot be read.
+
+    Nothing is read behind an offset from which on no other marker can decide about them.
+    """
+    aborted, problems = [], []
+    for segment in partition.live:
+        try:
+            aborted.append(_aborted(segment))
+        except KafkavizError as fault:
+            problems.append(Problem.of(segment.txnindex.path, fault))
+    since, open_since = _newest_snapshot(partition)
+    going = OpenTransactions(open_since)
+    for place, segment in enumerate(partition.live):
+        following = partition.live[place + 1 : place + 2]
+        if following and following[0].base_offset <= since:
+            continue
+        if _is_decided(going, max(since, segment.base_offset), last_offset):
+            break
+        try:
+            _follow(segment, since, last_offset, going)
+        except TransactionFault as fault:
+            what = f"a marker of a transaction cannot be taken ({fault.message or 'it cannot be read'})"
+            problems.append(Problem(segment.log.path, what))
+        except CannotOpen as fault:
+            problems.append(Problem.of(segment.log.path, fault))
+    aborted.append(_as_aborted(going.aborted()))
+    return Transactions(np.unique(np.concatenate(aborted)), dict(going.open())), problems
+
+
+def _of_transactions(batches: np.ndarray) -> np.ndarray:
+    return is_transactional(batches) & ~is_control(batches)
+
+
+def _aborted(segment: Segment) -> np.ndarray:
+    """The entries of a .txnindex; CorruptFile for one that Kafka refuses to read."""
+    if not segment.txnindex or not segment.txnindex.size_bytes:
+        return NO_ABORTED
+    try:
+        return _as_aborted(txn_index.readable(replace(segment).txn_index))
+    except CorruptBytes as fault:
+        raise fault.in_file(segment.txnindex.path) from None
+
+
+def _as_aborted(entries: np.ndarray) -> np.ndarray:
+    found = np.empty(len(entries), ABORTED)
+    for name in ABORTED.names:
+        found[name] = entries[name]
+    return found
+
+
+def _newest_snapshot(partition: Partition) -> tuple[int, dict[int, int]]:
+    """(its offset, the first offset of each open transaction by its producer); -1 and none where none can be read."""
+    end = _end_offset(partition) if partition.snapshots else -1
+    for offset in sorted((offset for offset in partition.snapshots if offset <= end), reverse=True):
+        with suppress(KafkavizError):  # Kafka takes the one before it, too
+            producers = partition.snapshot(offset).producers
+            begun = producers[producers["current_txn_first_offset"] >= 0]
+            return offset, dict(zip(begun["producer_id"].tolist(), begun["current_txn_first_offset"].tolist(), strict=True))
+    return -1, {}
+
+
+def _end_offset(partition: Partition) -> int:
+    """The log end offset, without the .index where that cannot be opened; -1 without a .log."""
+    for without in ({}, {"index": None}) if partition.active else ():
+        with suppress(CannotOpen):
+            return log_end_offset(replace(partition.active, **without))
+    return -1
+
+
+def _is_decided(going: OpenTransactions, offset: int, last_offset: float) -> bool:
+    """Whether no marker from an offset on decides about any record up to the last one."""
+    return offset > last_offset and all(first > last_offset for first in going.open().values())
+
+
+def _follow(segment: Segment, since: int, last_offset: float, going: OpenTransactions) -> None:
+    """Takes the batches of a segment from an offset on; of large ones the headers alone are read, and the markers."""
+    with entry_points(segment) as points:
+        start = points.before_offset(since) if since > segment.base_offset else 0
+        for batches in PastDamage(points, start, segment.log.size_bytes, chunk_bytes(points, start)):
+            going.take(points.read, batches[batches["last_offset"] >= since])
+            if len(batches) and _is_decided(going, int(batches["last_offset"][-1]) + 1, last_offset):
+                return

@@ -1,0 +1,205 @@
+"""What cannot be read: the end of the query, a row or a line in the log, as mode says, and never rows that are missing without a word."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kafkaviz.errors import CannotOpen
+from kafkaviz.format.batch import CRC_START
+from kafkaviz.log import file
+from kafkaviz.log.broker import open_broker
+from kafkaviz.pipeline import source
+from kafkaviz.pipeline.source import KafkaReader, PushingReader, of_session
+from kafkaviz.pipeline.source_read import Malformed
+from kafkaviz.pipeline.source_schema import FORMATS
+from tests.pipeline import whole_logs
+from tests.pipeline.source_reading import read
+
+START_MS = whole_logs.START_MS
+FILE_OF = {"kafka_offset_index": "index", "kafka_time_index": "timeindex"}
+
+
+@pytest.fixture
+def made(tmp_path) -> Path:
+    """Two topic-partitions of a hundred batches of ten records each."""
+    directory = whole_logs.broker(tmp_path / "made")
+    batches = [whole_logs.batch(number * 10, [START_MS + number] * 10, 80) for number in range(100)]
+    for name in ("a-0", "b-0"):
+        whole_logs.write(directory / name, batches)
+    return directory
+
+
+def flipped(data: bytes, at: int) -> bytes:
+    """With the lowest bit of a byte changed."""
+    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+
+
+def corrupt(tmp_path: Path, codec_name: str = "none") -> tuple[Path, list[int]]:
+    """Five batches: the second with a byte changed, the third no gzip, the fourth with a count that is wrong; where those three lie."""
+    batches = [whole_logs.batch(number * 10, [START_MS] * 5, 20, codec_name) for number in range(5)]
+    batches[1] = flipped(batches[1], len(batches[1]) - 3)
+    batches[2] = whole_logs.framed(20, b"no gzip at all", [START_MS], 1)
+    short = bytearray(batches[3])
+    short[57:61] = (9).to_bytes(4, "big")
+    batches[3] = whole_logs.summed(bytes(short))
+    directory = whole_logs.broker(tmp_path / "made")
+    whole_logs.write(directory / "hurt-0", batches)
+    starts = [sum(map(len, batches[:number])) for number in range(5)]
+    return directory, starts[1:4]
+
+
+@pytest.mark.parametrize("codec_name", ["none", "zstd"])
+def test_a_corrupt_batch_ends_the_query(tmp_path, codec_name):
+    """By default, with the file and the byte of the checksum, and what to do about it."""
+    directory, (first, *_) = corrupt(tmp_path, codec_name)
+    words = rf"hurt-0/0+\.log, byte {first + 17}: Record is corrupt \(stored crc = .*; option mode=PERMISSIVE gives it as a row"
+    for given in ({}, {"mode": "FAILFAST"}, {"task_bytes": "20000"}):
+        with pytest.raises(Malformed, match=words):
+            read("kafka_records", directory, **given)
+
+
+@pytest.mark.parametrize("codec_name", ["none", "zstd"])
+def test_corrupt_batches_are_rows_or_left_out(tmp_path, caplog, codec_name):
+    """A wrong checksum, bytes that do not decompress, a count that is wrong: no record of theirs, and their neighbours'."""
+    directory, starts = corrupt(tmp_path, codec_name)
+    sound = [*range(5), *range(40, 45)]
+    rows = read("kafka_records", directory, mode="permissive").to_pylist()
+    assert [row["offset"] for row in rows if row["problem"] is None] == sound
+    told = [row for row in rows if row["problem"]]
+    assert [row["batch_position"] for row in told] == starts and all(row["offset"] is None for row in told)
+    assert all(f"{0:020d}.log, byte " in row["problem"] for row in told)
+    assert read("kafka_records", directory, problems="true").to_pylist() == rows
+    found = read("kafka_records", directory, mode="DROPMALFORMED")
+    assert found["offset"].to_pylist() == sound and "problem" not in found.column_names
+    assert f"byte {starts[0] + 17}: Record is corrupt" in caplog.text
+
+
+def test_any_changed_byte_is_seen(tmp_path):
+    """From the attributes on, which the checksum covers, one bit anywhere."""
+    whole = [whole_logs.batch(10 * number, [START_MS] * 2, 8) for number in range(3)]
+    directory = whole_logs.broker(tmp_path / "made")
+    for at in range(CRC_START - 4, len(whole[1])):
+        whole_logs.write(directory / "hurt-0", [whole[0], flipped(whole[1], at), whole[2]])
+        rows = read("kafka_records", directory, mode="PERMISSIVE", isolation="read_uncommitted").to_pylist()
+        assert [row["offset"] for row in rows] == [0, 1, None, 20, 21], at
+
+
+def test_batches_tell_their_checksums(tmp_path):
+    """crc_valid of each; no other column reads it, and no batch is left out for it."""
+    directory, _ = corrupt(tmp_path)
+    assert read("kafka_batches", directory)["crc_valid"].to_pylist() == [True, False, True, True, True]
+    assert read("kafka_batches", directory, columns="crc_valid")["crc_valid"].to_pylist() == [True, False, True, True, True]
+
+
+def test_checksums_are_read_where_they_are_asked_for(tmp_path, monkeypatch):
+    """The column costs a second look at the bytes, so it is not taken without it."""
+    from kafkaviz.pipeline import records
+
+    directory, _ = corrupt(tmp_path)
+    monkeypatch.setattr(records, "crcs_valid", lambda read, batches: 1 / 0)
+    assert read("kafka_batches", directory, columns="position,crc").num_rows == 5
+    with pytest.raises(ZeroDivisionError):
+        read("kafka_batches", directory, columns="crc_valid")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_file_that_vanishes_ends_the_query(made, name):
+    """Between the plan and the reading, as retention deletes it; a row in mode PERMISSIVE, and never nothing."""
+    for mode in ("FAILFAST", "DROPMALFORMED", "PERMISSIVE"):
+        given = {"mode": mode, "path": str(made)}
+        reader = KafkaReader(name, given, source_schema(name, given))
+        tasks = reader.partitions()
+        path = made / "a-0" / f"{0:020d}.{FILE_OF.get(name, 'log')}"
+        data = path.read_bytes()
+        path.unlink()
+        if mode == "PERMISSIVE":
+            rows = [row for task in tasks for batch in reader.read(task) for row in batch.to_pylist()]
+            assert [row["topic"] for row in rows if row["problem"]] == ["a"] and len(rows) > 1
+            assert "is not there" in next(row["problem"] for row in rows if row["problem"])
+        else:
+            with pytest.raises(Malformed, match=rf"a-0/{path.name}: is not there"):
+                [list(reader.read(task)) for task in tasks]
+        path.write_bytes(data)
+
+
+def source_schema(name: str, given: dict[str, str]):
+    """The columns as Spark has them."""
+    return next(one for one in source.SOURCES if name == one.FORMAT)(given).schema()
+
+
+@pytest.mark.parametrize("kind", ["log", "index"])
+def test_a_file_that_may_not_be_read_ends_the_query(made, kind, monkeypatch):
+    """A .log, and an .index that a column is made of; without that column the .index is not needed, but where a segment is cut."""
+    opened, hidden = open, f"{0:020d}.{kind}"
+
+    def refusing(path, *given, **more):
+        if Path(path).name == hidden and Path(path).parent.name == "a-0":
+            raise PermissionError(13, "Permission denied")
+        return opened(path, *given, **more)
+
+    monkeypatch.setattr(file, "open", refusing, raising=False)
+    with pytest.raises(Malformed, match=rf"a-0/{hidden}: may not be read"):
+        read("kafka_batches", made)
+    if kind == "index":
+        assert read("kafka_records", made).num_rows == 2000
+        with pytest.raises(Malformed, match="may not be read"):
+            read("kafka_records", made, task_bytes="40000")
+    else:
+        with pytest.raises(Malformed, match="may not be read"):
+            read("kafka_records", made, mode="DROPMALFORMED")
+        rows = read("kafka_records", made, mode="PERMISSIVE").to_pylist()
+        told = [row for row in rows if row["problem"]]
+        assert len(rows) == 1000 + len(told) and {(row["topic"], row["offset"]) for row in told} == {("a", None)}
+
+
+def test_a_directory_that_may_not_be_read_ends_the_query(made, monkeypatch, caplog):
+    """A topic-partition that is asked for; a checkpoint that says nothing loses no row."""
+    scandir = os.scandir
+
+    def refusing(path):
+        if Path(path).name == "a-0":
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    (made / "recovery-point-offset-checkpoint").write_text("what is this")
+    assert read("kafka_records", made).num_rows == 2000 and "recovery-point-offset-checkpoint" in caplog.text
+    monkeypatch.setattr(os, "scandir", refusing)
+    for name in FORMATS:
+        for mode in ("FAILFAST", "DROPMALFORMED"):
+            with pytest.raises(Malformed, match="a-0: may not be read"):
+                read(name, made, mode=mode)
+        rows = read(name, made, mode="PERMISSIVE").to_pylist()
+        assert [row["topic"] for row in rows if row["problem"]] == ["a"] and len(rows) > 1
+        assert read(name, made, topics="b").num_rows == len(rows) - 1
+        assert read(name, made, topics="b", partitions="1-").num_rows == 0
+
+
+def test_a_torn_tail_ends_the_query_and_zeros_do_not(made):
+    """The first half of a batch, and what log.preallocate leaves behind the last one."""
+    log = made / "a-0" / f"{0:020d}.log"
+    whole = log.read_bytes()
+    log.write_bytes(whole + bytes(5000))
+    assert read("kafka_records", made).num_rows == read("kafka_batches", made).num_rows * 10 == 2000
+    log.write_bytes(whole + whole_logs.batch(1000, [START_MS])[:70])
+    for name in ("kafka_records", "kafka_batches"):
+        with pytest.raises(Malformed, match=f"byte {len(whole)}: 70 bytes are no whole batch"):
+            read(name, made)
+    assert read("kafka_records", made, mode="DROPMALFORMED").num_rows == 2000
+
+
+def test_an_archive_is_refused_on_a_cluster(tmp_path, made):
+    """Its workers would read nothing; a directory of any name is read."""
+    packed = tmp_path / "made.tar.gz"
+    packed.write_bytes(b"")
+    for name in FORMATS:
+        for pushes_filters in (True, False):
+            format_ = of_session(next(one for one in source.SOURCES if name == one.FORMAT), pushes_filters, is_local=False)
+            reader = format_({"path": str(packed)}).reader(format_({"path": str(packed)}).schema())
+            assert isinstance(reader, PushingReader) == pushes_filters
+            with pytest.raises(CannotOpen, match=r"made\.tar\.gz: is an archive, and the workers of a cluster .*; unpack it"):
+                reader.partitions()
+    given = {"path": str(made.rename(tmp_path / "directory.zip"))}
+    reader = KafkaReader("kafka_records", given, source_schema("kafka_records", given), is_local=False)
+    assert sum(batch.num_rows for task in reader.partitions() for batch in reader.read(task)) == 2000
+    assert len(open_broker(given["path"]).partitions) == 2
