@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks import row
 from kafkaviz import units
 from kafkaviz.binary.crc32c import crc32c
-from kafkaviz.format import offset_index, record, time_index
+from kafkaviz.format import offset_index, producer_snapshot, record, time_index
 from kafkaviz.format.batch import CRC_START, HEADER, LENGTH_END
 from kafkaviz.log.broker import open_broker
 
@@ -65,13 +65,18 @@ def run() -> list[str]:
 
 
 def write(directory: Path) -> Path:
-    """A broker directory, stopped cleanly, of one topic-partition: full segments, an entry for each batch but a segment's first."""
+    """A broker directory, stopped cleanly, of one topic-partition: full segments, an entry for each batch but a segment's first.
+
+    Each begins with a producer snapshot, as Kafka takes one when it rolls.
+    """
     partition = directory / "bench-0"
     partition.mkdir(parents=True)
     (directory / "meta.properties").write_text("version=1\nnode.id=1\ncluster.id=benchmarks\n")
     (directory / ".kafka_cleanshutdown").touch()
     for number in range(SEGMENTS):
         write_segment(partition, number * BATCHES * RECORDS)
+        snapshot = partition / f"{units.file_stem(number * BATCHES * RECORDS)}.snapshot"
+        snapshot.write_bytes(producer_snapshot.build(np.empty(0, producer_snapshot.PRODUCER)))
     os.sync()  # the kernel writes back now, not while something is measured
     return directory
 

@@ -158,7 +158,7 @@ def test_a_time_range_reads_a_fraction(big, task_bytes, monkeypatch):
     assert read("kafka_records", big, range_, task_bytes=task_bytes) == rows
     with counted(monkeypatch) as told:
         assert read("kafka_records", big, range_, task_bytes=task_bytes, late_ms="0").num_rows == 96
-    assert told.bytes < 0.015 * size_of(big)
+    assert told.bytes < 0.018 * size_of(big)
     with counted(monkeypatch) as told:
         rows = read("kafka_batches", big, [GreaterThanOrEqual(("max_timestamp_ms",), least), LessThan(("max_timestamp_ms",), most)])
     assert rows.num_rows == 6
