@@ -4,8 +4,8 @@
     OUT/partitions/  segments/  batches/  offset_entries/  time_entries/  sweep/  findings/  restart_steps/  retention/  checked/
         each with *.parquet
 
-Readers go by _catalog.json, which one rename replaces: whatever lies there besides belongs to a run that has not ended, or
-never did. Nothing here needs Spark.
+All of these are links to .current/…, and .current is one to the folder of the last run, which one rename replaces (commit.py): who lists
+a table's folder reads what _catalog.json names, each row once, and both change at the same instant. Nothing here needs Spark.
 """
 
 import json

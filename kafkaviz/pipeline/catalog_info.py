@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from kafkaviz.log.broker import Problem
 from kafkaviz.pipeline.schema import TABLES
 
-FORMAT = 7
+FORMAT = 8
 Stamp = tuple[int, int]  # a file's size in bytes and its mtime in ns
 
 

@@ -1,11 +1,14 @@
 """A catalog being replaced: written aside, swapped by one rename, its leftovers swept; one run at a time.
 
-    OUT/.staging-RUN/batches/…    what this run has written
-    OUT/batches/…                 moved there under names that no file of the old catalog has
-    OUT/_catalog.json             replaced: from here on the new catalog holds
-    OUT/batches/…                 files that it does not name are deleted
+    OUT/.staging-RUN/batches/…    what the tasks of this run write, failed attempts too
+    OUT/.run-RUN/batches/…        the new catalog: what counts of that, moved there, and what is kept of the old one, hard-linked
+    OUT/.run-RUN/_catalog.json
+    OUT/batches, _catalog.json    links to .current/batches and so on, made once
+    OUT/.current                  a link to .run-RUN, replaced: from here on all of the new catalog holds, and nothing of the old
 
-A run that ends anywhere on this way leaves a whole catalog; the next one sweeps what it left.
+A run that ends anywhere on this way leaves a whole catalog, for those who go by _catalog.json and for those who list a table's folder;
+the next one sweeps what it left. The folder of the run before stays until the next run starts, so that a listing that has begun is whole.
+What a file of some name holds never changes: opened by OUT/batches after the swap, it has the same rows as when it was listed, or is gone.
 """
 
 import fcntl
@@ -32,7 +35,7 @@ from kafkaviz.pipeline.catalog_info import CatalogInfo, Source, Span, StoredSegm
 from kafkaviz.pipeline.schema import TABLES, TASK_TABLES
 
 LOCK = "_catalog.lock"
-STAGING = ".staging-"
+STAGING, RUN, CURRENT = ".staging-", ".run-", ".current"
 OWN_RUN_ENDS_WITHIN_S = 30
 
 
@@ -46,14 +49,18 @@ class Workplace:
     def __init__(self, path: Path, old: CatalogInfo | None) -> None:
         """old: what the catalog holds until the commit; None if there is none, or none that can be understood."""
         self.path, self.old = path, old
-        self.staging = path / f"{STAGING}{uuid.uuid4().hex}"
+        self.staging, self.run = (path / f"{prefix}{uuid.uuid4().hex}" for prefix in (STAGING, RUN))
         self._old_files: dict[str, dict[str, int]] = {table: {} for table in TABLES}
         self._new_files: dict[str, dict[str, int]] = {table: {} for table in TABLES}
 
     def make_staging(self) -> Path:
-        """The run's own folder, with one for each table in it."""
+        """The folder that tasks write to, with one for each table in it. Raises CannotOpen where the file system has no symbolic links."""
         for table in TABLES:
             (self.staging / table).mkdir(parents=True, exist_ok=True)
+        try:
+            (self.staging / CURRENT).symlink_to(self.run.name)
+        except OSError:
+            raise CannotOpen(self.path, "lies on a file system without symbolic links", "give a folder elsewhere") from None
         return self.staging
 
     def keep(self, segments: Sequence[StoredSegment]) -> list[StoredSegment]:
@@ -83,17 +90,41 @@ class Workplace:
         """Makes all that was kept, added and written the catalog."""
         files = {table: self._old_files[table] | self._new_files[table] for table in TABLES}
         info = CatalogInfo(version(), tuple(sources), files, tuple(segments), tuple(problems))
-        for table, names in self._new_files.items():
-            (self.path / table).mkdir(exist_ok=True)
-            for name in names:
-                (self.staging / table / name).rename(self.path / table / name)
-        aside = self.staging / NAME
-        aside.write_text(json.dumps(to_json(info), separators=(",", ":")))
-        if (self.path / NAME).is_dir():  # no run made that, and no file can take its place
-            (self.path / NAME).rename(self.staging / f"{NAME}.was")
-        os.replace(aside, self.path / NAME)
-        _sweep(self.path, info)
+        for table in TABLES:
+            (self.run / table).mkdir(parents=True)
+            for name in self._new_files[table]:
+                (self.staging / table / name).rename(self.run / table / name)
+            for name in self._old_files[table]:
+                _link(self.path / table / name, self.run / table / name)
+        (self.run / NAME).write_text(json.dumps(to_json(info), separators=(",", ":")))
+        for name in (*TABLES, NAME):
+            self._lead_to_current(name)
+        self._replace_current(self.staging / CURRENT)
         return info
+
+    def _lead_to_current(self, name: str) -> None:
+        """Makes a table's folder, or the description, the link that it stays.
+
+        What a format before 8 had there goes to where the link leads, so that its rows are seen until the swap.
+        """
+        shown, target = self.path / name, f"{CURRENT}/{name}"
+        if shown.is_symlink() and os.readlink(shown) == target:
+            return
+        if os.path.lexists(shown):
+            if not (self.path / CURRENT).exists():
+                former = self.path / f"{RUN}{uuid.uuid4().hex}"
+                former.mkdir()
+                (self.staging / "former").symlink_to(former.name)
+                self._replace_current(self.staging / "former")
+            moved = self.path / CURRENT / name
+            shown.rename(self.staging / f"{name}.was" if os.path.lexists(moved) else moved)
+        shown.symlink_to(target)
+
+    def _replace_current(self, link: Path) -> None:
+        current = self.path / CURRENT
+        if current.is_dir() and not current.is_symlink():  # a copy that followed links
+            current.rename(self.staging / f"{CURRENT}.was")
+        os.replace(link, current)
 
     def _kept(self, table: str, file: str, spans: list[Span]) -> Iterator[tuple[Span, Span]]:
         """Each span and where its rows are from now on: in the same file if nothing else was in it, else in a new one."""
@@ -129,11 +160,13 @@ def workplace(path: Path) -> Iterator[Workplace]:
             raise CannotOpen(path, "holds other files and is no catalog", "give a new folder")
     with _locked(path):
         place = Workplace(path, _read_old(path))
-        _sweep(path, place.old)
+        _sweep(path)
         try:
             yield place
         finally:
             shutil.rmtree(place.staging, ignore_errors=True)
+            if _current(path) != place.run:
+                shutil.rmtree(place.run, ignore_errors=True)
 
 
 @contextmanager
@@ -170,15 +203,28 @@ def _read_old(path: Path) -> CatalogInfo | None:
         return None
 
 
-def _sweep(path: Path, info: CatalogInfo | None) -> None:
-    """Deletes what runs that never ended left, and what the catalog has no more use for."""
-    for staging in path.glob(f"{STAGING}*"):
-        shutil.rmtree(staging, ignore_errors=True)
-    for table in TABLES:
-        named = info.tables.get(table, {}) if info else {}
-        for file in (path / table).glob(f"{table}-*.parquet"):
-            if file.name not in named:
-                shutil.rmtree(file) if file.is_dir() else file.unlink(missing_ok=True)
+def _sweep(path: Path) -> None:
+    """Deletes what runs that never ended left, and the catalog before the last one."""
+    current = _current(path)
+    for folder in (*path.glob(f"{STAGING}*"), *path.glob(f"{RUN}*")):
+        if folder != current:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _current(path: Path) -> Path | None:
+    """The folder of the run whose catalog holds."""
+    try:
+        return path / os.readlink(path / CURRENT)
+    except OSError:
+        return None
+
+
+def _link(file: Path, link: Path) -> None:
+    """The same file in another folder; a copy where another user wrote it, or the file system has no hard links."""
+    try:
+        os.link(file, link)
+    except OSError:
+        shutil.copyfile(file, link)
 
 
 def _slices(path: Path, spans: Sequence[Span]) -> Iterator[pa.Table]:

@@ -1,13 +1,19 @@
 """The swap: at whatever point a run ends, the catalog is whole; two runs do not meet; nothing else in a folder is harmed."""
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
@@ -57,6 +63,14 @@ def slots(path: Path) -> list[int]:
     return catalog.read(path).table("time_entries")["slot"].to_pylist()
 
 
+def by_folder(path: Path) -> list[int] | None:
+    """The same for those who list the table's folder; None where there is none."""
+    try:
+        return [slot for file in sorted((path / "time_entries").iterdir()) for slot in pq.read_table(file)["slot"].to_pylist()]
+    except FileNotFoundError:
+        return None
+
+
 def files(path: Path) -> dict[str, bytes]:
     """Every file of a catalog but its lock and what is staged."""
     found = [one for one in path.rglob("*") if one.is_file() and one.name != commit.LOCK and commit.STAGING not in str(one)]
@@ -76,11 +90,33 @@ def test_what_is_kept_keeps_its_rows(out):
 
 def test_a_file_that_is_kept_whole_is_not_written_again(out):
     """It stays under its name."""
-    before = files(out / "time_entries")
+    before = {path.name: path.stat().st_ino for path in (out / "time_entries").iterdir()}
     with workplace(out) as place:
         place.make_staging()
         place.commit([], place.keep(place.old.segments), [])
-    assert files(out / "time_entries") == before
+    assert {path.name: path.stat().st_ino for path in (out / "time_entries").iterdir()} == before
+
+
+def test_a_file_that_cannot_be_linked_is_copied(out, monkeypatch):
+    """Where another user wrote it, or on a file system without hard links."""
+    monkeypatch.setattr(os, "link", refuse)
+    with workplace(out) as place:
+        place.make_staging()
+        place.commit([], place.keep(place.old.segments), [])
+    assert slots(out) == by_folder(out) == list(range(20))
+
+
+def test_a_file_system_without_links_is_said(tmp_path, monkeypatch):
+    """One line, before anything is read; nothing is left but the lock."""
+    monkeypatch.setattr(os, "symlink", refuse)
+    with pytest.raises(CannotOpen, match="file system without symbolic links"), workplace(tmp_path / "catalog") as place:
+        place.make_staging()
+    assert [path.name for path in (tmp_path / "catalog").iterdir()] == [commit.LOCK]
+
+
+def refuse(*given: object, **named: object) -> None:
+    """As such a file system does."""
+    raise PermissionError(1, "Operation not permitted")
 
 
 def test_a_segment_in_several_spans_is_kept(out):
@@ -123,61 +159,186 @@ class Killed(BaseException):
     """Ends a run as a kill would: no handler of an Exception sees it."""
 
 
-@pytest.mark.parametrize("point", range(1, 8))
-def test_a_run_that_ends_anywhere_leaves_a_whole_catalog(out, monkeypatch, point):
-    """Every rename and every write of the commit in turn is the one that does not happen; the next run sweeps and goes on."""
-    before, calls = slots(out), []
-
-    def ends(original):
-        def call(*given, **named):
-            calls.append(original)
-            if len(calls) == point:
-                raise Killed
-            return original(*given, **named)
-
-        return call
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "rename", ends(Path.rename))
-        patch.setattr(Path, "write_text", ends(Path.write_text))
-        patch.setattr(Path, "unlink", ends(Path.unlink))
-        patch.setattr(os, "replace", ends(os.replace))
-        patch.setattr(commit.shutil, "rmtree", lambda *given, **named: None)  # a killed run tidies nothing up
-        try:
-            with workplace(out) as place:
-                task_file(place.make_staging(), "new", [70, 71, 72])
-                new = stored(7, span("new", 0, 3))
-                place.add([new])
-                place.write("segments", TABLES["segments"].empty_table())
-                place.commit([], [*place.keep(place.old.segments[:1]), new], [])
-            ended = False
-        except Killed:
-            ended = True
-    after = [70, 71, 72, *range(10)]
-    assert ended == (point <= len(calls)) and slots(out) in (before, after)
-    assert slots(out) == before or os.replace in calls
-    kept = slots(out)
-    with workplace(out):
-        pass
-    assert slots(out) == kept
-    named = {name for table, names in catalog.read(out).info.tables.items() for name in names}
-    assert {path.name for table in TABLES for path in (out / table).glob("*")} == named
-    assert not list(out.glob(f"{commit.STAGING}*"))
+CALLS = ("rename", "replace", "link", "symlink", "mkdir", "unlink")  # of os, which pathlib goes by
 
 
-def test_seven_points_are_all_there_are(out, monkeypatch):
-    """So that a further step of the commit is not left out above."""
-    calls = []
-    for owner, name in ((Path, "rename"), (Path, "write_text"), (Path, "unlink"), (os, "replace")):
-        original = getattr(owner, name)
-        monkeypatch.setattr(owner, name, lambda *given, _call=original, **named: calls.append(_call) or _call(*given, **named))
+def commit_others(out: Path) -> None:
+    """A run that keeps the first segment and has a new one; of a catalog that cannot be understood it keeps nothing."""
     with workplace(out) as place:
         task_file(place.make_staging(), "new", [70, 71, 72])
         new = stored(7, span("new", 0, 3))
         place.add([new])
         place.write("segments", TABLES["segments"].empty_table())
-        place.commit([], [*place.keep(place.old.segments[:1]), new], [])
-    assert len(calls) == 7
+        place.commit([], [*(place.keep(place.old.segments[:1]) if place.old else []), new], [])
+
+
+def at_each_step(monkeypatch, step: Callable[[], None], action: Callable[[], None]) -> None:
+    """Does the action, and `step` before each of its calls that change a folder."""
+
+    def stepping(original: Callable) -> Callable:
+        def call(*given: object, **named: object) -> object:
+            step()
+            return original(*given, **named)
+
+        return call
+
+    with monkeypatch.context() as patch:
+        for name in CALLS:
+            patch.setattr(os, name, stepping(getattr(os, name)))
+        patch.setattr(Path, "write_text", stepping(Path.write_text))
+        patch.setattr(commit.shutil, "rmtree", lambda *given, **named: None)  # a killed run tidies nothing up
+        action()
+
+
+def killed_at(monkeypatch, point: int, action: Callable[[], None]) -> bool:
+    """Whether the action, which ends before its n-th call that changes a folder, had so many."""
+    steps = count(1)
+
+    def step() -> None:
+        if next(steps) == point:
+            raise Killed
+
+    try:
+        at_each_step(monkeypatch, step, action)
+    except Killed:
+        return True
+    return False
+
+
+def test_a_run_that_ends_anywhere_leaves_a_whole_catalog(out, monkeypatch, tmp_path):
+    """Every call that changes a folder in turn is the one that does not happen; the next run sweeps and goes on.
+
+    Those who list the folder see the rows that those see who go by the description: the old ones, or the new ones.
+    """
+    before, after, ends = list(range(20)), [70, 71, 72, *range(10)], []
+    for point in count(1):
+        path = shutil.copytree(out, tmp_path / f"copy-{point}", symlinks=True)
+        was_killed = killed_at(monkeypatch, point, lambda path=path: commit_others(path))
+        found = slots(path)
+        assert sorted(by_folder(path)) == sorted(found) and found in (before, after)
+        with workplace(path):
+            pass
+        assert slots(path) == found and sorted(by_folder(path)) == sorted(found)
+        named = {name for table, names in catalog.read(path).info.tables.items() for name in names}
+        assert {file.name for table in TABLES for file in (path / table).glob("*")} == named
+        assert not list(path.glob(f"{commit.STAGING}*")) and len(list(path.glob(f"{commit.RUN}*"))) == 1
+        commit_others(path)
+        assert sorted(slots(path)) == sorted(by_folder(path)) == sorted(after)
+        ends.append(found == after)
+        if not was_killed:
+            break
+    assert ends == sorted(ends) and ends[-1] and 2 * len(TABLES) < len(ends) < 100
+
+
+def test_who_lists_a_folder_meanwhile_sees_each_row_once(out, monkeypatch):
+    """Before each step of a commit: the rows that the description names then, no more and no fewer."""
+    seen = []
+    at_each_step(monkeypatch, lambda: seen.append((by_folder(out), slots(out))), lambda: commit_others(out))
+    assert len(seen) > 2 * len(TABLES) and all(sorted(listed) == sorted(named) for listed, named in seen)
+
+
+def test_who_reads_a_folder_while_runs_commit_sees_each_row_once(out):
+    """Rows of one run, whatever they are listed with, or an error: a file that was listed is gone once the run after is there."""
+    runs_end, looked, seen = threading.Event(), threading.Semaphore(0), []
+
+    def look() -> None:
+        while not runs_end.is_set():
+            if (rows := by_folder(out)) is not None:
+                seen.append(sorted(rows))
+            with suppress(FileNotFoundError):
+                seen.append(sorted(ds.dataset(out / "time_entries").to_table()["slot"].to_pylist()))
+            looked.release()
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    runs = [[number * 10 + slot for slot in range(5)] for number in range(100, 140)]
+    for number, numbers in enumerate(runs):
+        with workplace(out) as place:
+            staging = place.make_staging()
+            half = len(numbers) // 2
+            task_file(staging, f"a-{number}", numbers[:half])
+            task_file(staging, f"b-{number}", numbers[half:])
+            new = stored(0, span(f"a-{number}", 0, half), span(f"b-{number}", 0, len(numbers) - half))
+            place.add([new])
+            place.commit([], [new], [])
+        while looked.acquire(blocking=False):
+            pass
+        assert looked.acquire(timeout=60)  # what was being listed when the run ended is listed before the next one starts
+    runs_end.set()
+    thread.join()
+    assert len({tuple(rows) for rows in seen}) > 5
+    assert not [rows for rows in seen if rows not in ([*range(20)], *runs)]
+
+
+def test_files_listed_before_a_swap_are_what_they_were_or_gone(out):
+    """By the table's folder; and by the folder of the run, which stays until the next one starts."""
+    kept, gone = list((out / "time_entries").iterdir()), (out / "time_entries").resolve()
+    commit_others(out)
+    with pytest.raises(FileNotFoundError):
+        pq.read_table(kept[0])
+    assert ds.dataset(gone).to_table()["slot"].to_pylist() == list(range(20))
+    listed = sorted((out / "time_entries").iterdir())
+    with workplace(out) as place:
+        place.make_staging()
+        place.commit([], place.keep(place.old.segments), [])
+    assert sorted(slot for file in listed for slot in pq.read_table(file)["slot"].to_pylist()) == [*range(10), 70, 71, 72]
+    assert not gone.exists()
+
+
+def of_format_7(out: Path) -> None:
+    """The same catalog as formats before 8 had it: folders and a file instead of links. A killed run has left a file of its own."""
+    run = (out / commit.CURRENT).resolve()
+    for name in (*TABLES, catalog.NAME):
+        (out / name).unlink()
+        (run / name).rename(out / name)
+    (out / commit.CURRENT).unlink()
+    run.rmdir()
+    found = json.loads((out / catalog.NAME).read_text())
+    (out / catalog.NAME).write_text(json.dumps(found | {"format": 7}))
+
+
+def generation(out: Path) -> set[str]:
+    """Of which runs the tables and the description are that can be seen now."""
+    found = {"old" if "old" in file.name else "new" for file in (out / "time_entries").glob("*")}
+    if (out / catalog.NAME).exists():
+        found.add("old" if json.loads((out / catalog.NAME).read_text())["format"] == 7 else "new")
+    return found
+
+
+def test_a_catalog_of_the_format_before_is_replaced_as_a_whole(out, monkeypatch, tmp_path):
+    """Wherever the run ends: no table is of the new catalog while another is of the old one; the next run goes through."""
+    of_format_7(out)
+    for point in count(1):
+        path, seen = shutil.copytree(out, tmp_path / f"copy-{point}", symlinks=True), []
+        steps = count(1)
+
+        def step(path: Path = path, seen: list = seen, steps: count = steps, point: int = point) -> None:
+            seen.append(generation(path))
+            if next(steps) == point:
+                raise Killed
+
+        try:
+            at_each_step(monkeypatch, step, lambda path=path: commit_others(path))
+            was_killed = False
+        except Killed:
+            was_killed = True
+        assert all(len(one) <= 1 for one in [*seen, generation(path)])
+        assert by_folder(path) in (None, list(range(20)), [70, 71, 72])
+        commit_others(path)
+        assert slots(path)[:3] == by_folder(path)[-3:] == [70, 71, 72] and generation(path) == {"new"}
+        if not was_killed:
+            break
+    assert point > 3 * len(TABLES)
+
+
+def test_a_copy_that_followed_links_is_a_catalog(out, tmp_path):
+    """As cp -rL or an upload makes one: it is read, and the next run makes links of it."""
+    copy = Path(shutil.copytree(out, tmp_path / "copy"))
+    assert (copy / commit.CURRENT).is_dir() and not (copy / commit.CURRENT).is_symlink()
+    assert slots(copy) == by_folder(copy) == list(range(20))
+    commit_others(copy)
+    assert sorted(slots(copy)) == sorted(by_folder(copy)) == [*range(10), 70, 71, 72]
+    assert (copy / "time_entries").is_symlink() and len(list(copy.glob(f"{commit.RUN}*"))) == 1
 
 
 def test_a_run_that_does_not_commit_changes_nothing(out):

@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
@@ -55,6 +56,19 @@ def test_a_catalog_is_what_the_in_process_reader_says(clean, damaged, on_spark, 
     progress = run.progress()
     assert (progress.state, progress.done_tasks, progress.done_bytes) == ("done", progress.total_tasks, run.done.read_bytes)
     assert (fingerprint(clean), fingerprint(damaged)) == before
+
+
+def test_the_folders_of_tables_are_ordinary_parquet(clean, damaged, spark, on_spark, tmp_path):
+    """Of one catalog and of several at once, though they are links: as many rows as the descriptions say, also after a second run."""
+    for name in ("clean", "damaged"):
+        on_spark(clean if name == "clean" else damaged, catalog=tmp_path / name, findings=True)
+    on_spark(clean, damaged, catalog=tmp_path / "damaged", findings=True)
+    told = {name: catalog.read(tmp_path / name).info.rows for name in ("clean", "damaged")}
+    for table in ("batches", "sweep"):
+        assert spark.read.parquet(str(tmp_path / "clean" / table)).count() == told["clean"][table] > 0
+        assert spark.read.parquet(f"{tmp_path}/*/{table}").count() == told["clean"][table] + told["damaged"][table]
+        assert spark.read.parquet(f"{tmp_path}/clean/{table}/*.parquet").count() == told["clean"][table]
+        assert ds.dataset(tmp_path / "damaged" / table).count_rows() == told["damaged"][table]
 
 
 def test_counts_are_those_of_kafkas_own_dumps(clean, damaged, data, on_spark, out):
