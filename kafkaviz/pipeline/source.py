@@ -171,7 +171,7 @@ class KafkaReader(DataSourceReader):
     def _opened(self, directory: str) -> Broker:
         """The broker of a directory; CannotOpen for an archive that the workers of a cluster would not see unpacked."""
         path = Path(directory)
-        if not self._is_local and archive.is_archive(path) and not path.is_dir():
+        if not self._is_local and (archive.containing(path) or (archive.is_archive(path) and not path.is_dir())):
             what = "is an archive, and the workers of a cluster do not see what it holds"
             raise CannotOpen(directory, what, "unpack it into a folder that every worker has at the same path", kind="archive")
         try:
