@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 EPILOG = """\
 Prints what kafka-dump-log of Kafka 4.3.1 prints, stderr and exit status included, without frames of its stack, and writes
-nothing: where that tool cuts or makes an index file, this one leaves the directory as it is.
+nothing: where that tool cuts or makes an index file, this one leaves the directory as it is. On a terminal, and there alone, what
+would drive it or turn the order of letters is written out, as ESC is by \\x1b.
 
 --json prints one object a line, goes on past damage and ends with 0. Bytes are base64; what a format does not have, or Kafka has
 no value of, is null; a stored timestamp of -1 is -1. By kind:

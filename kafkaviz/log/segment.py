@@ -133,9 +133,12 @@ class Segment:
 
     def records(self, position: int) -> list[BatchRecord]:
         """The records of the batch that starts at this byte of the .log, of any magic; CorruptFile as batch_records.of_batch."""
-        data = self.batch_bytes(position)
+        return list(self.iterate(position))
+
+    def iterate(self, position: int) -> Iterator[BatchRecord]:
+        """The same one by one, as batch_records.iterate makes them."""
         try:
-            return batch_records.of_batch(data)
+            yield from batch_records.iterate(self.batch_bytes(position))
         except CorruptBytes as fault:
             raise fault.in_file(self._existing_log().path, position) from None
 

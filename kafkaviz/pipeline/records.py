@@ -8,6 +8,7 @@ its fault stands in their place.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -214,19 +215,21 @@ def _headers(data: np.ndarray, rows: np.ndarray) -> pa.Array:
 
 
 def _alone(row: np.void, data: memoryview, wish: Wish) -> Iterator[Columns | Trouble]:
-    """The records of one batch, or its fault; of messages within a wrapper each has a checksum too."""
+    """The records of one batch, some thousand at a time, or its fault; of messages within a wrapper each has a checksum too."""
     try:
         batch_records.ensure_valid(data)
-        found = batch_records.of_batch(data)
-        if wrong := next((one for one in found if one.is_valid is False), None):
+        if fault := batch_records.fault_of(data):
+            raise fault
+        checked = batch_records.iterate(data) if row["magic"] < 2 else ()
+        if wrong := next((one for one in checked if one.is_valid is False), None):
             raise CorruptBytes(0, f"Record is corrupt (stored crc = {wrong.crc})")  # within a wrapper that is whole
     except CorruptBytes as fault:
         position = int(row["position"])
         yield Trouble(position, int(row["base_offset"]), f"byte {position + fault.position}: {fault.what}")
         return
-    wanted = [one for one in found if wish.offsets.has(one.offset) and wish.times_ms.has(one.timestamp_ms)]
-    if wanted:
-        yield _columns_of(row, wanted, wish.payload)
+    wanted = (one for one in batch_records.iterate(data) if wish.offsets.has(one.offset) and wish.times_ms.has(one.timestamp_ms))
+    while some := list(islice(wanted, record.RUN_ROWS)):
+        yield _columns_of(row, some, wish.payload)
 
 
 def _columns_of(row: np.void, found: Sequence[BatchRecord], payload: bool) -> Columns:

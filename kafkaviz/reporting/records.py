@@ -1,5 +1,6 @@
 """A few records of each topic, for a report whose reader asked for payloads: the last ones of its largest partition."""
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -47,8 +48,8 @@ def _sample(partition: Partition) -> Sample:
     try:
         for segment in reversed(partition.live):
             for position in _from_the_end(segment):
-                if found := segment.records(position):
-                    return Sample(partition.directory, tuple(map(_row, found[-RECORDS:])))
+                if found := deque(segment.iterate(position), RECORDS):
+                    return Sample(partition.directory, tuple(map(_row, found)))
     except KafkavizError as fault:
         return Sample(partition.directory, fault=getattr(fault, "what", str(fault)))
     return Sample(partition.directory)

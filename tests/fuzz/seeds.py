@@ -19,9 +19,11 @@ from kafkaviz.binary import codec
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import HEADER_BYTES
 from kafkaviz.format.walk import walk
+from tests.commands.bounded import tiny_batch, wrapper
 
 DATA = Path(__file__).parents[1] / "data"
 SAMPLE = Path(__file__).parents[2] / "sample_data" / "kafka-4.3.1-damaged.tar.gz"
+MANY_RECORDS = 5000  # of a batch that is gone through run by run
 BATCH_BYTES, LOG_BYTES, SEGMENT_BYTES = 2000, 8000, 4000  # of a batch alone, of a log alone, of a log in a directory
 TEXTS = (
     "meta.properties", "partition.metadata", "quorum-state", ".kafka_cleanshutdown", "leader-epoch-checkpoint",
@@ -61,7 +63,7 @@ def _lines(name: str) -> Iterator[dict]:
 @cache
 def batches() -> tuple[bytes, ...]:
     """Single batches of all magics and codecs, whole ones and damaged ones."""
-    found = (bytes.fromhex(line["hex"]) for line in _lines("batches"))
+    found = [*(bytes.fromhex(line["hex"]) for line in _lines("batches")), tiny_batch(MANY_RECORDS), wrapper(MANY_RECORDS)]
     return tuple(one for one in found if len(one) <= BATCH_BYTES)
 
 
