@@ -25,6 +25,7 @@ KEYS = (  # end a name that tells rows apart and measures nothing
 SHARES = ("share", "fill", "fraction", "ratio")
 TIME_UNITS_MS = (86_400_000, 3_600_000, 60_000, 1000)
 TIMES_MS = 10**11  # a number of milliseconds from here on is a moment, not a span
+CALENDAR_END_MS = 253_402_300_800_000  # the year 10000: a clock in microseconds is far beyond it
 
 
 @dataclass(frozen=True)
@@ -197,7 +198,7 @@ def _bars_figure(shown: AnswerView, mode: str) -> go.Figure:
 
 def _line_figure(shown: AnswerView, mode: str) -> go.Figure:
     ink = theme.colours(mode)
-    is_moment = shown.x_column.endswith("_ms") and shown.x[0] >= TIMES_MS
+    is_moment = shown.x_column.endswith("_ms") and shown.x[0] >= TIMES_MS and max(shown.x) < CALENDAR_END_MS
     xs = [datetime.fromtimestamp(x / 1000, UTC) for x in shown.x] if is_moment else list(shown.x)
     values = [value for value in shown.values if value is not None]
     ticks = _ticks(min(0, *values), max(0, *values), shown.column) if values else [0]

@@ -81,6 +81,12 @@ def test_a_column_that_rises_is_an_axis():
     assert str(moments.data[0].x[0]).startswith("2026-09-21 14:13:20") and list(moments.data[0].y) == [1, 5, 2, 8, 3]
 
 
+def test_times_beyond_the_calendar_are_numbers():
+    """As of producers whose clocks count microseconds."""
+    at = pa.table({"timestamp_ms": [1_790_000_000_000_000 + step * 60_000 for step in range(5)], "n": [1, 5, 2, 8, 3]})
+    assert chart.figure(chart.view(at), "dark").data[0].x[0] == 1_790_000_000_000_000
+
+
 @pytest.mark.parametrize("rows", [pa.table({"topic": ["a"]}), pa.table({"n": pa.array([], pa.int64())}), pa.table({"base_offset": [1, 2]})])
 def test_nothing_to_draw(rows):
     """Texts, no rows, numbers that only name."""
