@@ -1,5 +1,6 @@
 """What is inferred, held to settings that were known: real topics whose configuration is on record, and a plain loop."""
 
+import os
 import shutil
 
 import numpy as np
@@ -14,6 +15,7 @@ from kafkaviz.format.batch import BATCH
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.segment import OFFSET_ENTRY
 from kafkaviz.simulate.whole.broker_files import bootstrap
+from tests.analyse.raised import raised
 
 INTERVAL_BYTES = {  # what each topic was configured with
     "orders-0": 4096, "heartbeat-0": 4096, "payments-0": 4096, "dense-index-0": 0, "sparse-index-0": 65536, "tiny-index-0": 150,
@@ -152,7 +154,10 @@ def test_versions_of_the_samples(clean, killed):
 def test_versions_of_real_directories(clean, shared):
     """Every directory looks like the version that wrote it, and the trace is named."""
     assert looks_like(open_broker(clean)).text == "4.3 or later"
-    expected = {"kafka-3.9.0-leader": "3.9 or later", "kafka-4.3.1-killed": "4.3 or later", "kafka-2.8.2-legacy": "0.11 to 3.6"}
+    expected = {
+        "kafka-3.9.0-leader": "3.9 or later", "kafka-4.3.1-killed": "4.3 or later", "kafka-4.4.0-killed": "4.4 or later",
+        "kafka-2.8.2-legacy": "0.11 to 3.6",
+    }  # fmt: skip
     for name, text in expected.items():
         looks = looks_like(open_broker(shared / "data" / f"{name}.tar.gz"))
         assert looks.text == text and looks.because
@@ -182,6 +187,20 @@ def test_nothing_older_is_assumed_than_what_lies_there(upgraded):
     assumed = assumed_version(open_broker(upgraded))
     assert assumed.text == versions.NEWEST and not assumed.is_decided
     assert assumed.because.startswith(".kafka_cleanshutdown holds a broker epoch, as 3.7 brought; ")
+
+
+def test_what_4_4_leaves_is_seen_before_its_level_is_raised(upgraded, restarted_4_4, tmp_path):
+    """An upgraded broker that is stopped leaves the metadata log untrimmed; one formatted for 4.3 has its level in the first snapshot."""
+    for kind, size_bytes in (("index", 10_485_760), ("timeindex", 10_485_756)):
+        os.truncate(upgraded / "__cluster_metadata-0" / f"{0:020d}.{kind}", size_bytes)
+    assumed = assumed_version(open_broker(upgraded))
+    because = "a clean stop left the indexes of the metadata log untrimmed, as 4.4 brought"
+    assert assumed.text == versions.NEWEST and assumed.because.startswith(because)
+    for level in (33, 30):
+        directory = raised(restarted_4_4, tmp_path / str(level), level)
+        (directory / ".kafka_cleanshutdown").unlink()
+        assert assumed_version(open_broker(directory)).text == "4.4.0"
+    assert looks_like(open_broker(directory)).because == "the first snapshot of the metadata log sets metadata.version, as 4.4 brought"
 
 
 def test_a_snapshot_that_cannot_be_read_tells_nothing(upgraded):
