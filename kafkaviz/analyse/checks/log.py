@@ -158,9 +158,9 @@ class Watch:
         begin = file.read(self._segment.log.path, position, SHOWN_BYTES)
         name, evidence = self._segment.log.name, Evidence(reading.tail.words, f"the end of the file at byte {group(position)}", begin.hex())
         there = f": {group(length)} byte{' of it is' if length == 1 else 's of it are'} there" if reading.tail.kind == "torn" else ""
-        message = f"{reading.tail.words}, from byte {group(position)} on{there}"
         if reading.tail.kind == "zeros" and self._segment.state != "active":
-            message = f"{message}; {UNFLUSHED_CUT}"
+            there = f"; {UNFLUSHED_CUT}"
+        message = f"{reading.tail.words}, from byte {group(position)} on{there}"
         words = ("The next start recovers this log and cuts them off", "Copy the .log first") if self._will_be_cut() else ("", "")
         words = (UNOPENED, CUT_BY_HAND if position <= MOST_LOG_BYTES else RESTORE) if self._is_refused() else words
         code = TAILS[reading.tail.kind]

@@ -103,7 +103,7 @@ def assumed_version(broker: Broker, given: str | None = None) -> Assumed:
         return Assumed(versions.parse(given), GIVEN)
     newest, looks = versions.NEWEST_RELEASE, looks_like(broker)
     if looks.is_newer:
-        return Assumed(newest, f"{looks.because}; {READ_AS_NEWEST}")
+        return Assumed(newest, "; ".join((looks.because, READ_AS_NEWEST)))
     release = next((one for one in (looks.last, _agreed_on(broker)) if one and one >= (looks.first or one)), None)
     if release is None:
         because = "; ".join(filter(None, (looks.because, NOTHING_DECIDES)))
