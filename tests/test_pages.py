@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from kafkaviz.errors import CannotOpen
 from kafkaviz.format import names
-from kafkaviz.log import archive, file
+from kafkaviz.log import archive, file, unpack_budget
 from kafkaviz.pipeline import job
 from kafkaviz.pipeline.job import Progress
 from kafkaviz.ui import access, cache
@@ -233,6 +233,41 @@ def test_an_archive_with_two_brokers_on_a_shared_server(tmp_path, monkeypatch):
     for path in (root / "two.zip" / ".." / ".." / "x", home, home / "two" / "broker-1"):
         assert "may not be opened here" in html(page(path))
     assert "is not there" in html(page(root / "two.zip" / "broker-3"))
+
+
+def test_an_archive_that_takes_long_can_be_cancelled(tmp_path, monkeypatch):
+    """The page says how far it is; Cancel opens a sample instead."""
+    with zipfile.ZipFile(tmp_path / "long.zip", "w") as out:
+        out.writestr("meta.properties", "version=1\nnode.id=1\n")
+    opened = archive.opened
+
+    def waiting(path, watch=None):
+        if Path(path).name != "long.zip":
+            return opened(path, watch)
+        watch(5 << 20)
+        watch(7 << 20)
+        st.stop()
+
+    monkeypatch.setattr(archive, "opened", waiting)
+    at = page(tmp_path / "long.zip")
+    assert "<h1>long.zip is being unpacked" in html(at) and "7 MiB read so far" in html(at) and "5 MiB" not in html(at)
+    button(at, "Cancel").click().run()
+    assert "<h1>37 topic-partitions" in html(at) and "being unpacked" not in html(at)
+
+
+def test_what_was_said_while_unpacking_goes(tmp_path, monkeypatch):
+    """A page that is refused in the end, or opened, says that alone."""
+    monkeypatch.setattr(unpack_budget, "WATCHED_S", 0)
+    monkeypatch.setattr(unpack_budget, "LIMIT_FILES", 3)
+    with zipfile.ZipFile(tmp_path / "long.zip", "w") as out:
+        for number in range(4):
+            out.writestr(f"orders-{number}/00000000000000000000.log", b"")
+    at = page(tmp_path / "long.zip")
+    assert "long.zip could not be unpacked" in html(at) and "holds more than 3 files and folders. Unpack it yourself" in html(at)
+    assert "being unpacked" not in html(at)
+    monkeypatch.setattr(unpack_budget, "LIMIT_FILES", 30)
+    button(at, "Try again").click().run()
+    assert "<h1>4 topic-partitions" in html(at) and "being unpacked" not in html(at)
 
 
 def test_no_sample_and_nothing_given(monkeypatch, tmp_path):

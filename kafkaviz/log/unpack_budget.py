@@ -32,7 +32,7 @@ class UnpackBudget:
         self._headers = self._files = self._bytes = 0
         self._limit_s = BASE_S + os.stat(path).st_size // BYTES_PER_S
         self._deadline_s = time.monotonic() + self._limit_s
-        self._watched_s = time.monotonic()
+        self._watch_at_s = time.monotonic() + WATCHED_S
 
     def add_bytes(self, count: int) -> None:
         """Counts bytes that are read, or that a hole will be read as, before it is done."""
@@ -67,8 +67,8 @@ class UnpackBudget:
         now_s = time.monotonic()
         if now_s > self._deadline_s:
             raise self._refusal(f"takes longer than {self._limit_s} s to unpack")
-        if self._watch and now_s >= self._watched_s:
-            self._watched_s = now_s + WATCHED_S
+        if self._watch and now_s >= self._watch_at_s:
+            self._watch_at_s = now_s + WATCHED_S
             self._watch(self._bytes)
 
     def _refusal(self, what: str) -> CannotOpen:

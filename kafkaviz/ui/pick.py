@@ -15,7 +15,7 @@ from kafkaviz.log.broker import Broker
 from kafkaviz.log.file import absolute
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.ui import access, cache, faults, state
+from kafkaviz.ui import access, cache, faults, state, unpack_progress
 from kafkaviz.ui.cache import Listed
 from kafkaviz.units import encodable, legible
 from kafkaviz.words import say
@@ -52,6 +52,7 @@ def place(depth: int) -> Place:
         return Place("")
     listed = chosen = None
     try:
+        unpack_progress.unpack(directory)
         listed = cache.listed(directory)
         chosen = _partition(listed.broker) if depth > 1 else None
         return Place(directory, listed, chosen, _segment(chosen) if depth > 2 else None)
