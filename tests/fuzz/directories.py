@@ -43,6 +43,7 @@ from tests.fuzz import seeds
 from tests.fuzz.mutators import mutated, mutated_log
 from tests.fuzz.seeds import Tree
 from tests.fuzz.targets import Target, draw_broker, draw_partition, ends_before, expect, first_difference
+from tests.log import hostile_archives
 
 LOG = "00000000000000000000.log"
 VERSIONS = (None, None, "4.3.1", "3.9", "2.8", "2.2", "1.1")
@@ -275,7 +276,7 @@ def _before(told: bytes, form, batches: int) -> bytes:
 
 @lru_cache(1)
 def _archives() -> tuple[tuple[str, bytes], ...]:
-    """A few small directories, packed in every way."""
+    """A few small directories, packed in every way, and what hostile hands packed; as often one as the other."""
     found = []
     for tree in seeds.partitions()[1:3] + seeds.brokers()[:1]:
         for suffix, mode in ((".tar", "w"), (".tar.gz", "w:gz"), (".tgz", "w:gz")):
@@ -291,7 +292,10 @@ def _archives() -> tuple[tuple[str, bytes], ...]:
             for name, data in tree.items():
                 out.writestr(zipfile.ZipInfo(f"b/{name}"), data)
         found.append((".zip", packed.getvalue()))
-    return tuple(found)
+    hostile = [(".tar", content) for content, _ in hostile_archives.tars().values()]
+    zips = hostile_archives.overlapping_zip(3, 5000), hostile_archives.bzip2_in_zip(), hostile_archives.directory_of(9)
+    hostile += [(".zip", content) for content in zips]
+    return (*found * 3, *hostile)
 
 
 def draw_archive(draw: Random) -> tuple[Tree, Tree]:

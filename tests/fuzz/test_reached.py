@@ -18,7 +18,7 @@ HOUSE = Path(kafkaviz.__file__).parent
 OWN_TEXT = HOUSE / "format" / "notation.py"  # it reads the schemas in our own source, when they are imported
 FORMATS = [
     *({*(HOUSE / "format").glob("*.py")} - {OWN_TEXT}), HOUSE / "binary" / "codec.py", HOUSE / "binary" / "varint.py",
-    HOUSE / "log" / "archive.py",
+    *(HOUSE / "log" / name for name in ("archive.py", "tar_reader.py", "unpack_budget.py", "zip_reader.py")),
     HOUSE / "log" / "metadata_log.py", HOUSE / "log" / "settings.py", HOUSE / "simulate" / "sending" / "workload.py",
     HOUSE / "simulate" / "sending" / "toml_fields.py",
     *(HOUSE / "ui" / "lessons" / name for name in ("grammar.py", "reader.py", "kinds.py")),
