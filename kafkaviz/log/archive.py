@@ -34,7 +34,7 @@ SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".zip")  # what is
 SPARED_BYTES = 1 << 30  # of the disk's free room, or half of it where that is less: an archive of noise must not fill a server
 HOLE_BYTES = 4096  # runs of zeros this long, and aligned so, become holes again
 NAME_CHARACTERS = 80  # of a member's path in a message
-DECOMPRESSORS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}  # by the first bytes: names may lie
+XZ_BYTES = 256 << 20  # of memory for its dictionary: xz -9 wants 65 MiB, and a header may say 4 GiB
 BROKEN = (  # what the readers of the standard library raise on bytes that are no archive, encrypted ones included
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error,
     OSError, EOFError, ValueError, ArithmeticError, RuntimeError, LookupError,
@@ -248,6 +248,41 @@ class _TimedReads(io.FileIO):
         """As of a file."""
         self._budget.check_time()
         return super().readinto(buffer)
+
+
+class _XzReader(io.RawIOBase):
+    """An .xz that is read forward, stream after stream; lzma.open has no limit of memory."""
+
+    def __init__(self, source: IO[bytes]) -> None:
+        self._source, self._data = source, b""
+        self._decompressor: lzma.LZMADecompressor | None = None
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:
+        """As of a file; EOFError within a stream that is cut."""
+        while True:
+            if self._decompressor is None or self._decompressor.needs_input:
+                self._data = self._data or self._source.read(io.DEFAULT_BUFFER_SIZE)
+            if self._decompressor is None:
+                self._data = self._data.lstrip(b"\0") or self._source.read(io.DEFAULT_BUFFER_SIZE).lstrip(b"\0")  # padding between streams
+                if not self._data:
+                    return 0
+                self._decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ, XZ_BYTES)
+            elif self._decompressor.needs_input and not self._data:
+                raise EOFError("Compressed file ended before the end-of-stream marker was reached")
+            data, self._data = self._data, b""
+            piece = self._decompressor.decompress(data, len(buffer))
+            if self._decompressor.eof:
+                self._data, self._decompressor = self._decompressor.unused_data, None
+            if piece:
+                buffer[: len(piece)] = piece
+                return len(piece)
+
+
+DECOMPRESSORS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": _XzReader}  # by the first bytes: names may lie
 
 
 def _decompressed(source: io.BufferedReader) -> IO[bytes]:

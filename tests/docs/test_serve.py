@@ -27,6 +27,7 @@ def test_the_limits_of_uploads_are_told_right():
     assert "1 TiB, 4 000 000 headers, 1 000 000 files and folders, 64 folders in one another" in PAGE and unpack_budget.LIMIT_DEPTH == 64
     assert (unpack_budget.BASE_S, unpack_budget.BYTES_PER_S) == (300, 1 << 20) and "5 minutes plus a second for each MiB" in PAGE
     assert (tar_reader.NOTES_BYTES, tar_reader.TAIL_BYTES, zip_reader.DIRECTORY_BYTES) == (64 << 10, 16 << 20, 32 << 20)
+    assert archive.XZ_BYTES == 256 << 20 and "more than 256 MiB of memory" in PAGE
     assert "64 KiB of names" in PAGE and "16 MiB behind" in PAGE and "longer than 32 MiB" in PAGE
     assert leftovers.KEPT_DAYS == 7 and "a week after it was opened last" in PAGE
 

@@ -1,8 +1,10 @@
 """What a stranger's archive may not do: take a core for ever, the memory, the disk. Each refusal is one line."""
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import os
 import resource
 import subprocess
@@ -326,6 +328,30 @@ def test_what_a_killed_process_was_unpacking_is_swept(tmp_path, cache):
     assert len(list((cache / "unpacked").iterdir())) == 1
     archive.opened(other)
     assert list((cache / "unpacked").iterdir()) == [archive.unpacked(other)]
+
+
+def test_an_xz_that_wants_more_memory_than_it_may(tmp_path, monkeypatch):
+    """Its header says how large a dictionary is to be, up to 4 GiB."""
+    path = tmp_path / "b.tar.xz"
+    path.write_bytes(lzma.compress(BROKER + END, preset=9))
+    assert archive.opened(path)
+    monkeypatch.setattr(archive, "XZ_BYTES", 64 << 20)
+    os.utime(path, ns=(1, 1))
+    with pytest.raises(CannotOpen, match="Memory usage limit exceeded"):
+        archive.opened(path)
+
+
+@pytest.mark.parametrize("compress", [lzma.compress, gzip.compress, bz2.compress])
+def test_streams_behind_one_another_are_one(tmp_path, compress):
+    """As the tools that pack with several processors write them; one that is cut is refused."""
+    whole, path = BROKER + file("b/orders-0/00000000000000000000.index", os.urandom(300_000)) + END, tmp_path / "b.tar.gz"
+    packed = compress(whole[:1000]) + compress(b"") + compress(whole[1000:])
+    path.write_bytes(packed)
+    assert (archive.opened(path) / "orders-0/00000000000000000000.index").stat().st_size == 300_000
+    for broken in (packed[:-5], packed[:-200_000]):
+        path.write_bytes(broken)
+        with pytest.raises(CannotOpen, match="no archive that can be read"):
+            archive.opened(path)
 
 
 def test_a_pipe_is_no_archive(tmp_path):
