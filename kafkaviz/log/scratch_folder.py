@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 PREFIX = ".unpacking-"
-LOCK = ".lock"
+LOCK = "in-use"
 TRIES = 3  # a thread that still writes may put a file into a folder while it is removed
 
 _IN_USE: set[Path] = set()  # of this process

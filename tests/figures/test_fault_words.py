@@ -104,6 +104,7 @@ def theirs() -> Iterator[str]:
             tree = ast.parse(file.read_text(encoding="utf-8"))
             yield from (re.sub("%[rds]", HOLE, text) for node in ast.walk(tree) for text in phrases.alone(node))
     yield from ("{} (at line {}, column {})", "{} (at end of document)", "Not a gzipped file ({})", "CRC check failed {}")
+    yield "Memory usage limit exceeded"  # of lzma, which is no Python
 
 
 SYSTEM = (
