@@ -32,7 +32,7 @@ directory that is inspected.
 | 0 | done |
 | 1 | it found what it was asked to look for (`check`); Kafka's tool would have died here (`dump`) |
 | 2 | wrong usage, or input that cannot be read: one line says what, in which file, at which byte, and what to do |
-| 130 | stopped by Ctrl-C |
+| 130 | stopped by Ctrl-C; 143 by SIGTERM, 129 by SIGHUP |
 """
 MEANINGS = {  # a format's own meaning of a name, where it has one, is told as FORMAT.COLUMN
     "broker": "the name of the broker directory",

@@ -38,7 +38,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("directories", metavar="DIR", nargs="+", type=Path, help="a broker directory, or a .tar, .tar.gz or .zip of one")
     parser.add_argument("--catalog", metavar="OUT", required=True, type=Path, help="the folder of the catalog; made if it is not there")
-    parser.add_argument("--master", metavar="M", default="local[*]", help="the Spark master to run on (default: %(default)s)")
+    parser.add_argument("--master", metavar="M", help="the Spark master to run on (default: that of spark-submit, else local[*])")
     parser.add_argument("--full", action="store_true", help="read everything again, also what has not changed")
     parser.add_argument("--no-findings", dest="findings", action="store_false", help="check nothing: read the batches and indexes alone")
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
@@ -46,15 +46,15 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Runs the ingest to its end; Ctrl-C cancels it and leaves the catalog as it was."""
+    """Runs the ingest to its end; Ctrl-C and SIGTERM cancel it and leave the catalog as it was."""
     from kafkaviz.pipeline.job import start_ingest
 
     ingest = start_ingest(args.directories, args.catalog, args.master, args.full, args.findings)
     try:
         info = _watch(ingest)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as asked:
         ingest.cancel()
-        _leave(ingest)
+        _leave(ingest, getattr(asked, "status", INTERRUPTED))  # of a signal that ends a command as Ctrl-C does, see __main__
     _say_newer(info)
     result = _result(args.catalog, info, ingest, args.findings)
     if args.json:
@@ -80,11 +80,11 @@ def _say_newer(info: "CatalogInfo") -> None:
                 output.say_newer(assumed_version(open_broker(one.path)).because, one.broker)
 
 
-def _leave(ingest: "Ingest") -> NoReturn:
+def _leave(ingest: "Ingest", status: int) -> NoReturn:
     """Ends the process once the run has cleared up, without waiting for Spark's own farewell: the JVM ends with this process."""
     ingest.settle(SETTLED_WITHIN_S)
     print("kafkaviz: stopped", file=sys.stderr, flush=True)
-    os._exit(INTERRUPTED)
+    os._exit(status)
 
 
 def _watch(ingest: "Ingest") -> "CatalogInfo":

@@ -10,7 +10,7 @@ from kafkaviz.analyse.infer.version import assumed_version
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import Broker, open_broker
 from kafkaviz.log.settings import Settings, open_settings
-from kafkaviz.pipeline import work
+from kafkaviz.pipeline import session, work
 from kafkaviz.pipeline.catalog import Catalog, lost
 from kafkaviz.pipeline.catalog_info import CatalogInfo, Source, StoredSegment
 from kafkaviz.pipeline.checking import Checking, Load, Loaded
@@ -30,19 +30,27 @@ __all__ = ["Cancelled", "Done", "Failed", "Ingest", "Progress", "ingest", "start
 
 
 def start_ingest(
-    directories: Iterable[Path | str], catalog_path: Path | str, master: str = "local[*]", full: bool = False, findings: bool = True
-) -> Ingest:
+    directories: Iterable[Path | str], catalog_path: Path | str, master: str | None = None, full: bool = False, findings: bool = True,
+    *, spark: "SparkSession | None" = None,
+) -> Ingest:  # fmt: skip
     """Starts a run in the background and comes back at once; Ingest.wait raises whatever goes wrong.
 
     directories: broker directories or archives of them; the catalog will hold these and no others. full: reads all of them
     again, not only what has changed since the last run. findings: checks them too, and foretells each broker's next start.
+    spark: the session to run on; without it the one that runs in this process, else one that is started for `master`: None for
+    that of spark-submit, else local[*]. A session that kafkaviz did not start is used as it is, and stays. One of Spark Connect
+    will not do.
     """
     directories, catalog_path = [Path(one) for one in directories], Path(catalog_path).expanduser().absolute()
-    return Ingest(lambda run: ingest(run, directories, catalog_path, master, full, findings))
+    return Ingest(lambda run: ingest(run, directories, catalog_path, master if spark is None else spark, full, findings))
 
 
-def ingest(run: Ingest, directories: Sequence[Path], catalog_path: Path, master: str, full: bool, findings: bool) -> CatalogInfo:
-    """All the steps of a run; the old catalog holds until the last of them."""
+def ingest(
+    run: Ingest, directories: Sequence[Path], catalog_path: Path, spark: "SparkSession | str | None", full: bool, findings: bool
+) -> CatalogInfo:
+    """All the steps of a run; the old catalog holds until the last of them. spark: a session, or the master of one to start."""
+    if not isinstance(spark, str | None):
+        session.refuse_unusable(spark)
     brokers = [open_broker(directory) for directory in directories]
     refuse_inside(catalog_path, brokers)
     found = inventory(brokers)
@@ -56,7 +64,7 @@ def ingest(run: Ingest, directories: Sequence[Path], catalog_path: Path, master:
         checking = Checking(found, old and Catalog(catalog_path, old)) if findings else None
         wanted, loads = to_read(found, known, checking), checking.loads() if checking else []
         staging = place.make_staging()
-        reads = read(run, wanted, loads, staging, master, checking) if wanted or loads else {}
+        reads = read(run, wanted, loads, staging, spark, checking) if wanted or loads else {}
         run.enter("writing")
         stored, facts = put_together(place, found, known, reads)
         place.write("segments", segments_table(found.segments, facts, settings(found.brokers)))
@@ -91,15 +99,15 @@ def to_read(found: Inventory, known: Sequence[int | None], checking: Checking | 
 
 
 def read(
-    run: Ingest, wanted: Sequence[Wanted], loads: Sequence[Load], staging: Path, master: str, checking: Checking | None
-) -> dict[int, SegmentRead]:
+    run: Ingest, wanted: Sequence[Wanted], loads: Sequence[Load], staging: Path, spark: "SparkSession | str | None",
+    checking: Checking | None,
+) -> dict[int, SegmentRead]:  # fmt: skip
     """Reads the segments and loads the logs on Spark: what each segment told, by its number. Its rows lie in the staging folder.
 
     A segment that was cut where no batch starts is read a second time, in one piece.
     """
-    from kafkaviz.pipeline.session import session
-
-    spark = session(master)
+    if isinstance(spark, str | None):
+        spark = session.session(spark)
     cores = spark.sparkContext.defaultParallelism
     told = run_tasks(run, spark, [*plan(wanted, cores), *load_tasks(loads, cores)], staging)
     reads = whole_segments(one for one in told if isinstance(one, Summary))

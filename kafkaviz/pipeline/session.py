@@ -1,11 +1,17 @@
-"""The one place a SparkSession is made: quiet, small, local by default, and started again when its JVM was killed."""
+"""The one place a SparkSession is made: quiet, small, local by default, and started again when its JVM was killed.
 
+A session that somebody else made in this process is used as it is, and never stopped.
+"""
+
+import argparse
 import os
 import re
+import shlex
 import sys
 import sysconfig
 import threading
-from collections.abc import MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +21,7 @@ from kafkaviz.pipeline.java import ensure_java
 from kafkaviz.units import legible
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 LOG4J = Path(__file__).with_name("log4j2.properties")
@@ -24,34 +31,75 @@ FRUGAL = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # the JVM does little but s
 MORTAL = "-XX:+ExitOnOutOfMemoryError"  # else a thread of Spark that ran out of memory is waited for without end
 MASTER = re.compile(r"local(-cluster)?(\[[^\]]*\])?|yarn|(spark|k8s)://.+")
 ONE_AT_A_TIME = threading.Lock()
+SUBMITTED = "PYSPARK_GATEWAY_PORT"  # in the environment of what spark-submit runs: where its JVM listens
+CONNECTED = "a session of Spark Connect has no SparkContext, which is needed; give one with a master: local[2], spark://HOST:PORT"
+_made: "SparkContext | None" = None  # by us: the only one that we may stop
 
 
-def session(master: str = "local[*]", cache: Path | None = None) -> "SparkSession":
-    """The running session of this process for that master, or a new one.
+def session(master: str | None = None, cache: Path | None = None) -> "SparkSession":
+    """The running session of this process, or a new one for that master.
 
-    The first start takes 4 to 9 s. A session for another master is stopped; one whose JVM was killed is given up.
-    cache: where the launcher of its Java stands; the user's cache folder by default. Raises NoJava, KafkavizError
-    for what is no master.
+    The first start takes 4 to 9 s. Of our own, one for another master is stopped; one whose JVM was killed is given up.
+    master: None for that of the running session, else of spark-submit, else local[*]. cache: where the launcher of its Java
+    stands; the user's cache folder by default. Raises NoJava, KafkavizError for what is no master, for Spark Connect, and
+    where a session that is not ours runs for another master.
     """
+    global _made
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    if not MASTER.fullmatch(master):  # else Java answers with a stack trace
+    if master is not None and not MASTER.fullmatch(master):  # else Java answers with a stack trace
         raise KafkavizError(f"{legible(master)} is no Spark master; there are local[2] and its like, spark://HOST:PORT, yarn and k8s://URL")
+    if "SPARK_REMOTE" in os.environ or "SPARK_CONNECT_MODE_ENABLED" in os.environ:
+        raise KafkavizError(CONNECTED)
     with ONE_AT_A_TIME:
         running = SparkSession._instantiatedSession
         if running is not None and not alive(running):
             _forget()
-        elif running is not None and running.sparkContext.master != master:
-            running.stop()
+        elif (context := SparkContext._active_spark_context) is not None:
+            if master in (None, context.master):
+                return running or SparkSession.builder.getOrCreate()
+            if context is not _made:
+                raise KafkavizError(f"a session for {context.master} runs in this process, not for {master}; stop it, or name no master")
+            context.stop() if running is None else running.stop()
+        master = master or submitted_master(os.environ)
         prepare(master, cache or cache_folder())
         builder = SparkSession.builder.master(master).appName("kafkaviz")
-        for name, value in settings().items():
-            builder = builder.config(name, value)
-        return builder.getOrCreate()
+        submitted = _submitted_settings() if SUBMITTED in os.environ else {}
+        for name, value in settings(master).items():
+            builder = builder.config(name, submitted.get(name, value))
+        spark = builder.getOrCreate()
+        _made = spark.sparkContext
+        return spark
 
 
-def settings() -> dict[str, str]:
-    """What every session of ours is started with, once the environment is prepared."""
+def refuse_unusable(spark: "SparkSession") -> None:
+    """Raises KafkavizError for a session of Spark Connect, or one that was stopped."""
+    if type(spark).__module__.startswith("pyspark.sql.connect"):
+        raise KafkavizError(CONNECTED)
+    if not alive(spark):
+        raise KafkavizError("the Spark session was stopped, or its Java process ended; give one that runs")
+
+
+def submitted_master(environ: Mapping[str, str]) -> str:
+    """The master that spark-submit was given, or PYSPARK_SUBMIT_ARGS names; local[*] where neither tells."""
+    if SUBMITTED in environ:
+        return _submitted_settings().get("spark.master", "local[*]")
+    parser = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
+    parser.add_argument("--master", default="local[*]")
+    return parser.parse_known_args(shlex.split(environ.get("PYSPARK_SUBMIT_ARGS", "")))[0].master
+
+
+def _submitted_settings() -> dict[str, str]:
+    """What spark-submit was told, by --conf, its options or a file of defaults."""
+    from pyspark import SparkConf, SparkContext
+
+    SparkContext._ensure_initialized()
+    return dict(SparkConf(_jvm=SparkContext._jvm).getAll())
+
+
+def settings(master: str = "local[*]") -> dict[str, str]:
+    """What every session of ours is started with, once the environment is prepared; spark-submit may have been told otherwise."""
     return {
         "spark.ui.enabled": "false",  # takes no port
         "spark.ui.showConsoleProgress": "false",
@@ -75,7 +123,8 @@ def alive(spark: "SparkSession") -> bool:
 
 def prepare(master: str, cache: Path, environ: MutableMapping[str, str] = os.environ) -> None:
     """Sets what the JVM and Spark's Python workers inherit; after the JVM's start it would count no more. Raises NoJava."""
-    ensure_java(cache, environ)
+    if SUBMITTED not in environ:  # else its JVM runs
+        ensure_java(cache, environ)
     if master.startswith("local"):
         environ["PYSPARK_PYTHON"] = sys.executable  # Spark's default is the first python3 on PATH: another venv
         environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # else sockets on the outer interface, and a warning
@@ -89,6 +138,25 @@ def _workers_import_from(root: Path, environ: MutableMapping[str, str]) -> None:
     """Spark's workers see PYTHONPATH but not the driver's sys.path, and streamlit run adds to the latter alone."""
     others = [path for path in environ.get("PYTHONPATH", "").split(os.pathsep) if path and path != str(root)]
     environ["PYTHONPATH"] = os.pathsep.join([str(root), *others])
+
+
+@contextmanager
+def workers_with_kafkaviz(context: "SparkContext") -> Iterator[None]:
+    """What is defined meanwhile on somebody else's context runs in workers of this Python that find this checkout, as ours does.
+
+    The context is afterwards as it was. What it lacks is kafkaviz.pipeline.daemon, which a JVM takes for all its jobs or for none:
+    each worker imports by itself what ours share, a second or two.
+    """
+    python, environment = context.pythonExec, context.environment
+    if context.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ and not context.getConf().contains("spark.pyspark.python"):
+        context.pythonExec = sys.executable
+    if Path(sysconfig.get_path("purelib")).resolve() != CHECKOUT:
+        context.environment = dict(environment)
+        _workers_import_from(CHECKOUT, context.environment)
+    try:
+        yield
+    finally:
+        context.pythonExec, context.environment = python, environment
 
 
 def _forget() -> None:

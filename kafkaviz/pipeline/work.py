@@ -24,8 +24,12 @@ def done(spark: "SparkSession", tasks: Sequence["Task | LoadTask"], staging: Pat
 
     staging: the run's own folder, which every worker sees at the same path.
     """
-    work = spark.sparkContext.parallelize(tasks, len(tasks))
-    return list(chain.from_iterable(work.mapPartitions(partial(_told, staging)).collect()))
+    from kafkaviz.pipeline.session import workers_with_kafkaviz
+
+    work = spark.sparkContext.parallelize(tasks, len(tasks)).mapPartitions(partial(_told, staging))
+    with workers_with_kafkaviz(spark.sparkContext):
+        work.id()  # Spark has the job's Python and its environment from here on
+    return list(chain.from_iterable(work.collect()))
 
 
 def do(task: "Task | LoadTask", staging: Path) -> list["Summary | Loaded"]:

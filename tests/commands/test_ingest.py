@@ -196,17 +196,42 @@ def descendants(root: int) -> set[int]:
     return found - {root}
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_the_status_tells_the_signal(broker, out, monkeypatch, capsys, number):
+    """As a shell has it, and as every other command does; the run is cancelled."""
+    monkeypatch.setattr(os, "_exit", sys.exit)
+    cancelled = []
+
+    class Run:
+        def wait(self, timeout_s: float) -> None:
+            os.kill(os.getpid(), number)
+            time.sleep(5)
+
+        def cancel(self) -> None:
+            cancelled.append(True)
+
+        def settle(self, timeout_s: float) -> None:
+            pass
+
+    monkeypatch.setattr(job, "start_ingest", lambda *given: Run())
+    with pytest.raises(SystemExit) as stop:
+        main(["ingest", str(broker), "--catalog", str(out)])
+    assert stop.value.code == 128 + number and cancelled == [True]
+    assert capsys.readouterr().err == "kafkaviz: stopped\n"
+
+
 @pytest.mark.slow
-def test_ctrl_c_leaves_the_catalog(broker, out, cache, tmp_path, in_process):
-    """130, one line, no wait for the run's end; the catalog and the staging folder tell of no second run."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_leaves_the_catalog(broker, out, cache, tmp_path, in_process, number):
+    """130, of SIGTERM 143, one line, no wait for the run's end; the catalog and the staging folder tell of no second run."""
     in_process(broker, catalog=out)
     before = content_of(out)
     many = write_broker(tmp_path / "many", {"a-0": [[100] * 3] * 1000})
     with command("ingest", many, "--catalog", out, "--master", "local[2]", cache=cache) as process:
         until_reading(out)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         printed = process.communicate(timeout=HANGS_S)
-    assert process.returncode == 130 and printed[0] == ""
+    assert process.returncode == 128 + number and printed[0] == ""
     assert [line for line in printed[1].splitlines() if not line.startswith(("Spark is starting", "reading: "))] == ["kafkaviz: stopped"]
     assert content_of(out) == before and not list(out.glob(".staging-*"))
 

@@ -7,12 +7,15 @@ import sysconfig
 import venv
 from pathlib import Path
 
+import pyspark
 import pytest
 
 from kafkaviz.errors import KafkavizError
-from kafkaviz.pipeline.session import CHECKOUT, alive, prepare, session, settings
+from kafkaviz.pipeline import catalog, job
+from kafkaviz.pipeline.session import CHECKOUT, alive, prepare, session, settings, submitted_master
 
 ROOT = Path(__file__).parents[2]
+SPARK_SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
 KILLED = """
 import os, signal, time
 from pyspark import SparkContext
@@ -37,6 +40,50 @@ import sys
 sys.path.insert(0, {root!r})  # as streamlit run does: workers do not inherit it
 from kafkaviz.pipeline.job import start_ingest
 start_ingest([{directory!r}], {catalog!r}, "local[1]").wait()
+"""
+ANOTHERS = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {root!r})
+from pyspark.sql import SparkSession
+from kafkaviz.errors import KafkavizError
+from kafkaviz.log.archive import cache_folder
+from kafkaviz.pipeline.java import ensure_java
+from kafkaviz.pipeline.job import start_ingest
+from kafkaviz.pipeline.session import session
+
+def state():
+    context = mine.sparkContext
+    return sorted(context.getConf().getAll()), context.pythonExec, dict(context.environment), mine.conf.get("spark.app.name")
+
+def refused(**given):
+    try:
+        start_ingest([{directory!r}], "never", **given).wait()
+    except KafkavizError as error:
+        return str(error)
+
+ensure_java(cache_folder())
+mine = SparkSession.builder.master("local[1]").appName("mine").config("spark.ui.enabled", "false").getOrCreate()
+mine.range(1).count()  # with the first query Spark itself sets where its warehouse is
+before = state()
+start_ingest([{directory!r}], "found").wait()
+start_ingest([{directory!r}], "given", "local[2]", spark=mine.newSession()).wait()
+assert session() is mine and session("local[1]") is mine
+assert refused(master="local[2]") == "a session for local[1] runs in this process, not for local[2]; stop it, or name no master"
+assert state() == before and mine.range(3).count() == 3
+mine.stop()
+assert "was stopped" in refused(spark=mine)
+assert not Path("never/_catalog.json").exists()
+"""
+SUBMITTED = """
+import sys
+sys.path.insert(0, {root!r})
+from kafkaviz.__main__ import main
+from kafkaviz.pipeline.session import session
+status = main(["ingest", {directory!r}, "--catalog", "catalog"])
+context = session().sparkContext
+print(context.master, context.getConf().get("spark.task.maxFailures"), context.getConf().get("spark.ui.showConsoleProgress"))
+sys.exit(status)
 """
 
 
@@ -88,6 +135,54 @@ def test_workers_import_what_only_the_driver_can(tmp_path, damaged):
     ended = subprocess.run([venv_without(tmp_path), "-c", script], cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=180)
     assert ended.returncode == 0, ended.stderr
     assert (tmp_path / "catalog" / "_catalog.json").exists()
+
+
+@pytest.mark.slow
+def test_a_session_of_somebody_else_is_used_as_it_is(tmp_path, damaged):
+    """Found running or given: its settings stay, it is not stopped, and its workers find what only the driver can import."""
+    script = ANOTHERS.format(root=str(ROOT), directory=str(damaged))
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYSPARK"))}
+    ended = subprocess.run([venv_without(tmp_path), "-c", script], cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=400)
+    assert ended.returncode == 0, ended.stderr
+    told = [catalog.read(tmp_path / name).info.rows for name in ("found", "given")]
+    assert told[0] == told[1] and told[0]["batches"] > 0 and told[0]["findings"] > 0
+
+
+@pytest.mark.slow
+def test_the_master_of_spark_submit_counts(tmp_path, damaged, cache):
+    """And what else it was told."""
+    (tmp_path / "script.py").write_text(SUBMITTED.format(root=str(ROOT), directory=str(damaged)))
+    environ = dict(os.environ) | {"PYSPARK_DRIVER_PYTHON": sys.executable, "PYSPARK_PYTHON": sys.executable}
+    prepare("local", cache, environ)
+    given = ["--master", "local[1,2]", "--conf", "spark.task.maxFailures=7", "--conf", "spark.ui.showConsoleProgress=true"]
+    command = [SPARK_SUBMIT, *given, tmp_path / "script.py"]
+    ended = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=400)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.splitlines()[-1] == "local[1,2] 7 true"
+    assert catalog.read(tmp_path / "catalog").info.rows["batches"] > 0
+
+
+@pytest.mark.parametrize(
+    ("given", "master"),
+    [
+        ("", "local[*]"), ("pyspark-shell", "local[*]"), ("--master spark://there:7077 pyspark-shell", "spark://there:7077"),
+        ("--conf 'spark.a=b c' --master=yarn pyspark-shell", "yarn"),
+    ],
+)  # fmt: skip
+def test_the_master_that_the_environment_names_counts(given, master):
+    """Where nothing was said to us, and no session runs."""
+    assert submitted_master({"PYSPARK_SUBMIT_ARGS": given} if given else {}) == master
+
+
+def test_spark_connect_is_refused(tmp_path, damaged, monkeypatch):
+    """By its session, or by the environment that would make one; one line, before anything is made."""
+    connected = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
+    with pytest.raises(KafkavizError, match="Spark Connect has no SparkContext, which is needed; give one with a master"):
+        job.start_ingest([damaged], tmp_path / "catalog", spark=connected).wait()
+    assert not (tmp_path / "catalog").exists()
+    monkeypatch.setenv("SPARK_REMOTE", "sc://there")
+    with pytest.raises(KafkavizError, match="Spark Connect has no SparkContext"):
+        session()
 
 
 def venv_without(folder: Path) -> Path:
