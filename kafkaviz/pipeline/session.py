@@ -100,7 +100,8 @@ def _submitted_settings() -> dict[str, str]:
 
 def settings(master: str = "local[*]") -> dict[str, str]:
     """What every session of ours is started with, once the environment is prepared; spark-submit may have been told otherwise."""
-    return {
+    local = {"spark.authenticate": "true"} if re.match(r"local(\[|$)", master) else {}  # Spark makes the secret; elsewhere people say
+    return local | {
         "spark.ui.enabled": "false",  # takes no port
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": DRIVER_MEMORY,  # counts only before the JVM starts

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyspark
 import pytest
+from py4j.protocol import Py4JJavaError
 
 from kafkaviz.errors import KafkavizError
 from kafkaviz.pipeline import catalog, job
@@ -118,6 +119,34 @@ def test_the_session_is_started_with_our_settings(spark):
     assert {name: spark.conf.get(name, "") for name in settings()} == settings()
     assert alive(spark) and session("local[2]") is spark
     assert spark.sparkContext.uiWebUrl is None
+
+
+def test_who_has_no_secret_is_not_heard(spark):
+    """Spark's ports are open to every user of the machine, and one of them takes a command to stop the executor."""
+    conf, jvm = spark.sparkContext.getConf(), spark._jvm
+    assert conf.get("spark.authenticate") == "true"
+    stranger = jvm.org.apache.spark.SparkConf(False).set("spark.rpc.lookupTimeout", "20s")
+    assert not reaches(jvm, stranger, conf.get("spark.driver.port"))
+
+
+def reaches(jvm, conf, port: str) -> bool:
+    """Whether a client of that configuration finds the executor of a local session."""
+    rpc, spark = jvm.org.apache.spark.rpc, jvm.org.apache.spark
+    no_file = getattr(getattr(jvm.org.apache.spark.internal.config, "package$"), "MODULE$").AUTH_SECRET_FILE()
+    client = rpc.RpcEnv.create("client", "127.0.0.1", 0, conf, spark.SecurityManager(conf, jvm.scala.Option.empty(), no_file), True)
+    try:
+        client.setupEndpointRef(rpc.RpcAddress("127.0.0.1", int(port)), "LocalSchedulerBackendEndpoint")
+    except Py4JJavaError:
+        return False
+    finally:
+        client.shutdown()
+    return True
+
+
+@pytest.mark.parametrize(("master", "is_ours"), [("local", True), ("local[*]", True), ("local-cluster[1,1,900]", False), ("yarn", False)])
+def test_only_a_local_session_is_given_a_secret(master, is_ours):
+    """On a cluster its administrator's setting stands."""
+    assert ("spark.authenticate" in settings(master)) == is_ours
 
 
 @pytest.mark.slow
