@@ -26,6 +26,7 @@ from kafkaviz.pipeline.catalog import Catalog
 from kafkaviz.pipeline.catalog_info import version
 from kafkaviz.pipeline.inventory import Found, Inventory
 from kafkaviz.pipeline.schema import CHECKED
+from kafkaviz.units import legible
 
 Key = tuple[str, str, int | None, str]  # broker, directory, base offset (None: of the directory), suffix
 
@@ -88,7 +89,7 @@ class Checking:
         """Whether a segment whose rows the catalog has right must be read for its findings: else those that were kept are taken."""
         if not _is_read(one):
             return False
-        digest, text = self._kept.get(one.stored.key, ("", ""))
+        digest, text = self._kept.get(_storable(one.stored.key), ("", ""))
         if digest != self._digest(one):
             return True
         try:
@@ -143,7 +144,7 @@ class Checking:
 
     def _keep(self, load: Load) -> bool:
         """Takes what was kept of a load, if that still holds."""
-        digest, text = self._kept.get(load.key, ("", ""))
+        digest, text = self._kept.get(_storable(load.key), ("", ""))
         if digest != load.digest or _steps(text) is None:
             return False
         self._texts[load.key] = digest, text
@@ -193,7 +194,13 @@ def _rows(old: Catalog) -> Mapping[Key, tuple[str, str]]:
     return {(row["broker"], row["directory"], row["base_offset"], row["suffix"]): (row["digest"], row["json"]) for row in rows}
 
 
+def _storable(key: Key) -> Key:
+    """The key as table checked has it. Bytes of a directory's name that are no UTF-8 are written out: U+FFFD would make two keys one."""
+    broker, directory, *others = key
+    return broker, directory.encode("utf-8", "backslashreplace").decode(), *others
+
+
 def _row(key: Key, partition: Partition, digest: str, text: str) -> dict:
-    broker, directory, base_offset, suffix = key
-    owner = {"broker": broker, "topic": partition.topic, "partition": partition.partition, "directory": directory}
+    broker, directory, base_offset, suffix = _storable(key)
+    owner = {"broker": broker, "topic": legible(partition.topic), "partition": partition.partition, "directory": directory}
     return owner | {"base_offset": base_offset, "suffix": suffix, "digest": digest, "json": text}

@@ -20,6 +20,7 @@ from kafkaviz.pipeline.inventory import Found
 from kafkaviz.pipeline.plan import Wanted
 from kafkaviz.pipeline.schema import FILE_KINDS, PARTITIONS, SEGMENTS
 from kafkaviz.pipeline.summary import SegmentRead
+from kafkaviz.units import legible
 
 SEGMENT_BYTES = "segment.bytes"
 
@@ -79,7 +80,7 @@ def segments_table(found: Sequence[Found], facts: Sequence[Facts], settings: Map
     rows = [
         {
             "broker": one.broker,
-            "topic": one.partition.topic,
+            "topic": legible(one.partition.topic),
             "partition": one.partition.partition,
             "base_offset": one.segment.base_offset,
             "state": one.segment.state,
@@ -99,9 +100,9 @@ def partitions_table(partitions: Iterable[tuple[str, Partition]], found: Sequenc
     rows = [
         {
             "broker": broker,
-            "topic": partition.topic,
+            "topic": legible(partition.topic),
             "partition": partition.partition,
-            "directory": partition.directory,
+            "directory": legible(partition.directory),
             "state": partition.state,
             "topic_id": partition.topic_id,
             "segments": len(partition.live),

@@ -4,6 +4,7 @@ A broker directory is listed once and again when it changes. What takes reading 
 read here from the catalog that it keeps in the user's cache folder.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -54,15 +55,16 @@ def broker(directory: str | Path) -> Broker:
 
 def listed(directory: str | Path) -> Listed:
     """The same, with the key of the listing. Raises CannotOpen."""
-    return _listed(str(access.allowed_as_typed(directory)))
+    return _listed(os.fsencode(access.allowed_as_typed(directory)))  # Streamlit takes no text for a key that is no UTF-8
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False, validate=lambda known: known.stamps.hold(known.broker))
-def _listed(directory: str) -> Listed:
-    leftovers.opens(Path(directory))
+def _listed(directory: bytes) -> Listed:
+    path = Path(os.fsdecode(directory))
+    leftovers.opens(path)
     if access.roots() is not None:
-        access.refuse_links(archive.opened(Path(directory)))
-    found = open_broker(directory)
+        access.refuse_links(archive.opened(path))
+    found = open_broker(path)
     stamps = Stamps(found)
     return Listed(found, stamps, stamps.key(found, directory))
 
@@ -88,7 +90,7 @@ def _small(key: str, _broker: Broker) -> Overview:
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
 def _full(key: str, stamp: int, _broker: Broker) -> Overview:
-    small, read = _small(key, _broker), _catalog(str(catalog_path(_broker)), stamp)
+    small, read = _small(key, _broker), _catalog(os.fsencode(catalog_path(_broker)), stamp)
     if read is None:
         return small
     try:
@@ -143,7 +145,7 @@ def marks(here: Listed) -> dict[str, tuple["Mark", ...]]:
 def _marks(key: str, stamp: int, _here: Listed) -> dict[str, tuple["Mark", ...]]:
     from kafkaviz.analyse import marks
 
-    read = _catalog(str(catalog_path(_here.broker)), stamp) if is_fresh(_here) else None
+    read = _catalog(os.fsencode(catalog_path(_here.broker)), stamp) if is_fresh(_here) else None
     try:
         rows = read.table("findings", columns=list(marks.READS), filters=[("severity", "!=", "info")]) if read else None
     except CannotOpen:
@@ -173,7 +175,7 @@ def read_again() -> None:
 
 def catalog_path(found: Broker) -> Path:
     """Where the directory's catalog is kept."""
-    return leftovers.catalogs() / f"{found.name}-{leftovers.catalog_suffix(found.source)}"
+    return leftovers.catalogs() / f"{legible(found.name)}-{leftovers.catalog_suffix(found.source)}"
 
 
 def catalog_stamp(found: Broker) -> int | None:
@@ -182,19 +184,19 @@ def catalog_stamp(found: Broker) -> int | None:
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
-def _catalog(path: str, stamp: int) -> "Catalog | None":
+def _catalog(path: bytes, stamp: int) -> "Catalog | None":
     """The catalog written at that moment; None where this version cannot read it: the next ingest replaces it."""
     from kafkaviz.pipeline import catalog
 
     try:
-        return catalog.read(Path(path))
+        return catalog.read(os.fsdecode(path))
     except KafkavizError:
         return None
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
 def _is_fresh(key: str, stamp: int, _broker: Broker) -> bool:
-    read = _catalog(str(catalog_path(_broker)), stamp)
+    read = _catalog(os.fsencode(catalog_path(_broker)), stamp)
     return bool(read and read.is_fresh([_broker]))
 
 
@@ -207,7 +209,7 @@ def is_fresh(here: Listed) -> bool:
 def catalog_info(here: Listed) -> "CatalogInfo | None":
     """What the directory's catalog holds; None where there is none that this version can read."""
     stamp = catalog_stamp(here.broker)
-    read = None if stamp is None else _catalog(str(catalog_path(here.broker)), stamp)
+    read = None if stamp is None else _catalog(os.fsencode(catalog_path(here.broker)), stamp)
     return read and read.info
 
 
@@ -217,7 +219,7 @@ def told_health(here: Listed) -> "Health | None":
 
     if not is_fresh(here):
         return None
-    read = _catalog(str(catalog_path(here.broker)), catalog_stamp(here.broker))
+    read = _catalog(os.fsencode(catalog_path(here.broker)), catalog_stamp(here.broker))
     try:
         return Health(here.broker, *read.health(read.info.sources[0].broker))
     except CannotOpen:
@@ -232,7 +234,7 @@ def told_errors(here: Listed) -> int:
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
 def _told_errors(key: str, stamp: int, _here: Listed) -> int:
-    read = _catalog(str(catalog_path(_here.broker)), stamp) if is_fresh(_here) else None
+    read = _catalog(os.fsencode(catalog_path(_here.broker)), stamp) if is_fresh(_here) else None
     try:
         return read.severities()["error"] if read else 0  # a column alone: every page shows it, and few look at what was found
     except CannotOpen:

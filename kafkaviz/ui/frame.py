@@ -168,12 +168,13 @@ def _carried(page: Page, place: Place, last: Mapping[str, str] = EMPTY) -> dict[
 
 
 def _foot(place: Place) -> None:
+    directory = legible(place.directory)
     with st.container(key="kv_foot"):
-        shown = parts.mono(parts.middle(place.directory, FOOT_CHARACTERS) or say("frame.nothing_open"))
+        shown = parts.mono(parts.middle(directory, FOOT_CHARACTERS) or say("frame.nothing_open"))
         by = place.listed and wrote.kafka(doors.looks(place.listed))
         told = say("frame.wrote_read_only", wrote=by) if by else say("frame.read_only")
         st.html(
-            f'<div class="kv-foot"><div title="{escape(place.directory)}">{parts.icon("folder_open", True)}{shown}</div>'
+            f'<div class="kv-foot"><div title="{escape(directory)}">{parts.icon("folder_open", True)}{shown}</div>'
             f'<div title="{escape(told)}">{parts.icon("verified", True)}<span>{escape(told)}</span></div>{_newer(place)}</div>'
         )
         with st.container(horizontal=True, gap="xxsmall", key="kv_foot_row"):

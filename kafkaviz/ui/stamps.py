@@ -40,7 +40,7 @@ class Stamps:
         self._looked_s = time.monotonic()
         return same
 
-    def key(self, found: Broker, directory: str) -> str:
+    def key(self, found: Broker, directory: bytes) -> str:
         """What the listing is known by: another one as soon as something has changed."""
         facts = np.fromiter(chain.from_iterable((one.size_bytes, one.mtime_ns) for one in _files(found)), np.int64)
         return hashlib.sha256(repr((directory, self._quick)).encode() + facts.tobytes()).hexdigest()[:16]

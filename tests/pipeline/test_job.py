@@ -244,6 +244,30 @@ def test_the_same_broker_elsewhere_is_read(broker, in_process, out, tmp_path):
     assert in_process(copy, catalog=out).done.read_segments == 6
 
 
+def test_names_that_are_no_text(tmp_path, in_process, out):
+    """Tables have U+FFFD for their bytes, as everything else that shows them; no two are taken for one, and a second run knows them."""
+    odd = [os.fsdecode(name) for name in (b"caf\xe9-0", b"caf\xe8-0")]
+    made = write_broker(tmp_path / "made", {"a-0": [[100] * 5], "b-0": [[100] * 5, [120] * 6], "c-0": [[100] * 5]})
+    (made / "b-0").rename(made / odd[0])
+    (made / "c-0").rename(made / odd[1])
+    (made / odd[0] / os.fsdecode(b"not\xe9")).touch()
+    brokers = [shutil.copytree(made, tmp_path / os.fsdecode(name)) for name in (b"br\xe9", b"br\xe8")]
+    in_process(*brokers, catalog=out, findings=True)
+    read = catalog.read(out)
+    assert {one.directory for one in read.info.segments} == {"a-0", *odd} and read.info.rows["batches"] == 2 * (5 + 11 + 5)
+    for table in ("partitions", "findings", "restart_steps", "retention"):
+        assert {row["directory"] for row in rows(out, table)} - {None} == {"a-0", "caf\ufffd-0"}
+    assert {row["topic"] for table in ("segments", "batches", "sweep") for row in rows(out, table)} == {"a", "caf\ufffd"}
+    names = {source.broker for source in read.info.sources}
+    assert {Path(name).name for name in names} == {"br\\udce9", "br\\udce8"}
+    assert {row["broker"] for row in rows(out, "segments")} == names and all(read.health(name).findings for name in names)
+    assert in_process(*brokers, catalog=out, findings=True).progress().state == "fresh"
+    touch(brokers[0] / odd[1] / f"{0:020d}.log")
+    assert in_process(*brokers, catalog=out, findings=True).done.read_segments == 1
+    in_process(brokers[0], catalog=out, findings=True)
+    assert {source.broker for source in catalog.read(out).info.sources} == {"br\ufffd"}
+
+
 def test_an_archive_goes_by_its_name(in_process, out, tmp_path, clean):
     """The archive's name without its suffix is the broker's, wherever it was unpacked; a second run finds it unpacked."""
     sample = Path(__file__).parents[2] / "sample_data" / "kafka-4.3.1-damaged.tar.gz"

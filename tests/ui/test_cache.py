@@ -142,7 +142,7 @@ def test_a_damaged_catalog_is_replaced_by_the_next_ingest(directory, read_once, 
 
 def test_segments_and_their_rows_are_of_one_run(directory, read_once, in_process):
     """A run replaced the catalog since its description was read: the names of the segments are not those from before."""
-    known = cache._catalog(str(read_once), cache.catalog_stamp(cache.broker(directory)))
+    known = cache._catalog(bytes(read_once), cache.catalog_stamp(cache.broker(directory)))
     make_segment(directory / "alone-0", 0, 100, [50], times=1)
     in_process(directory, catalog=read_once, full=True)
     columns = cache._segments(known)

@@ -5,6 +5,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from kafkaviz.ui import pick, state, upload
 from kafkaviz.ui.pick import Place
+from kafkaviz.units import legible
 from kafkaviz.words import say
 
 
@@ -12,9 +13,10 @@ def path_form(place: Place) -> DeltaGenerator:
     """The path to open, or an archive to upload; and the place for a word about what was read."""
     with st.container(horizontal=True, key="kv_path", vertical_alignment="center"):
         # a new place is a new field, with that place in it; so is a place that is come back to: a browser keeps what was typed
-        key = f"kv_directory {st.session_state.get(state.OPENED, 0)} {place.directory}"
+        shown = legible(place.directory)
+        key = f"kv_directory {st.session_state.get(state.OPENED, 0)} {shown}"
         asks = {"on_change": _asks_to_open, "args": (key, place.directory)}
-        st.text_input(say("broker.field"), place.directory, label_visibility="collapsed", key=key, width=520, **asks)
+        st.text_input(say("broker.field"), shown, label_visibility="collapsed", key=key, width=520, **asks)
         st.button(say("broker.open"), type="primary", key="kv_open", on_click=_asks_to_open, args=(key, place.directory))
         if (asked := st.session_state.pop(state.ASKED_TO_OPEN, None)) is not None:
             st.session_state[state.OPENED] = st.session_state.get(state.OPENED, 0) + 1

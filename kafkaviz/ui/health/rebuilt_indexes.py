@@ -70,7 +70,7 @@ def shown(place: "st.delta_generator.DeltaGenerator", partition: Partition, key:
     """The files in a table, or why recovery does not get through; the archive goes into `place`."""
     try:
         with st.spinner(say("health.recovering")):
-            built = _built(f"{key} {partition.directory} {version}", partition, version)
+            built = _built(f"{key} {partition.directory!r} {version}", partition, version)
     except KafkavizError as fault:
         with parts.state("rebuild", "error", say("health.not_through"), say("health.not_through_why", error=fault_words.told(fault))):
             return

@@ -36,7 +36,7 @@ def of_place(place: Place) -> Source:
     times = rows["max_timestamp_ms"][rows["max_timestamp_ms"] >= 0]
     low_ms, high_ms = (int(times.min()), int(times.max())) if len(times) else (0, of.largest_timestamp_ms)
     return Source(
-        f"{place.listed.key}|{partition.directory}|{anatomies.key(shown)}", _title(place, log, of), _note(place, log), log,
+        f"{place.listed.key}|{partition.directory!r}|{anatomies.key(shown)}", _title(place, log, of), _note(place, log), log,
         log.log_start_offset, _end(log), _earliest(partition, low_ms), max(high_ms, max(one.max_timestamp[0] for one in log.segments)),
         first + (last - first) * 3 // 8, low_ms + (high_ms - low_ms) * 3 // 8 + 1,
         lambda base_offset: _rows(partition, log, base_offset), _records_of(partition), _times_of(place, log),
@@ -84,7 +84,7 @@ def _interval(key: str, _segment: Segment) -> IntervalBounds:
 
 def served(place: Place) -> ServedLog:
     """The topic-partition as a broker has it open: where it was not stopped cleanly, as its next start would leave it."""
-    return _served(f"{place.listed.key}|{place.partition.directory}", place.partition)
+    return _served(f"{place.listed.key}|{place.partition.directory!r}", place.partition)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -121,7 +121,7 @@ def _records_of(partition: Partition) -> Callable[[int, int], Sequence[Seen]]:
 
 
 def _times_of(place: Place, log: ServedLog) -> Callable[[int], np.ndarray | None]:
-    partition, key = place.partition, f"{place.listed.key}|{place.partition.directory}"
+    partition, key = place.partition, f"{place.listed.key}|{place.partition.directory!r}"
     if partition.log_bytes > READ_BYTES:
         return lambda base_offset: _rows(partition, log, base_offset) if base_offset == place.segment.base_offset else None
 

@@ -37,7 +37,7 @@ class Real:
 
 def real(here: Listed, directory: str) -> Real:
     """The lanes of a topic-partition. Raises KafkavizError as reading it does."""
-    return _real(f"{here.key}|{directory}", here, directory)
+    return _real(f"{here.key}|{directory!r}", here, directory)
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)

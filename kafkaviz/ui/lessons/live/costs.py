@@ -69,7 +69,7 @@ class Tuned:
 
 def _make_tuning(block: Block) -> Tuned:
     here = places.place(block)
-    return _tuned(f"{here.listed.key} {here.partition.directory}", block["considered"], language(), here)
+    return _tuned(f"{here.listed.key} {here.partition.directory!r}", block["considered"], language(), here)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
