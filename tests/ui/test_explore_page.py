@@ -18,12 +18,13 @@ from streamlit.testing.v1 import AppTest
 from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.figures.questions import BY_NAME, QUESTIONS
 from kafkaviz.pipeline import query as query_module
-from kafkaviz.pipeline.query import Answer, Lost, QueryProgress, TooLarge, TooLong
+from kafkaviz.pipeline import sql
+from kafkaviz.pipeline.query import Answer, Lost, Query, QueryProgress, TooLarge, TooLong
 from kafkaviz.pipeline.run import Cancelled
 from kafkaviz.pipeline.schema import TABLES
 from kafkaviz.pipeline.sql import Wrong
 from kafkaviz.ui import cache, ingests
-from kafkaviz.ui.explore import queries, taken
+from kafkaviz.ui.explore import catalog, queries, taken
 from kafkaviz.ui.explore.rows import cell
 
 ROOT = Path(__file__).parents[2]
@@ -153,6 +154,17 @@ def test_the_tables_are_listed_with_their_rows_and_columns(made, fake):
     for name in ("segments", "retention", "sweep", "findings"):
         assert f'<summary><span class="kv-mono">{name}</span><span>{rows[name]:,}</span>'.replace(",", "\u202f") in told
     assert '<button type="button" class="kv-col">headers_p99</button><span>long</span>' in told
+
+
+def test_a_column_is_taken_as_a_query_has_it(made):
+    """Each that is no word of SQL by its name, those that are in quotes."""
+    written = {name: sql.quoted(name) if name in catalog.QUOTED else name for schema in TABLES.values() for name in schema.names}
+    for table, schema in TABLES.items():
+        names = ", ".join(written[name] for name in schema.names)
+        assert Query(cache.catalog_path(cache.broker(made)), f"SELECT {names} FROM {table}").wait(60).rows.column_names == schema.names
+    told = catalog.tables(None)
+    assert '<button type="button" class="kv-col" data-name="&quot;offset&quot;">offset</button>' in told
+    assert all(name in told for name in catalog.QUOTED)
 
 
 def test_a_mistake_is_marked(made, fake):

@@ -29,7 +29,7 @@ PAGES = {
     "Tuning, whole broker": ("tuning", {"tune": "Whole broker"}),
     "Health": ("health", {}),
     "Health, of a release": ("health", {"kafka": hostile.HTML, "finding": hostile.TEXT[:-5]}),
-    "Explore": ("explore", {"sql": f"SELECT topic, '{hostile.HTML}' AS `{hostile.MARKUP.replace('`', '')}` FROM partitions"}),
+    "Explore": ("explore", {"sql": f"SELECT topic, '{hostile.HTML}' AS \"{hostile.MARKUP}\" FROM partitions"}),
     "Explore, refused": ("explore", {"sql": hostile.TEXT[:-5]}),
     "Workshop": ("workshop", {"lesson": hostile.HTML, "answers": hostile.MARKUP}),
 }

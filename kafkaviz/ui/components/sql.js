@@ -1,9 +1,9 @@
 // A field for SQL: the text that is seen lies in a pre, coloured; the one that is typed, transparent, in a textarea over it.
-const KEYWORDS = new Set(('SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT OFFSET AS WITH JOIN LEFT RIGHT FULL INNER OUTER CROSS SEMI ANTI LATERAL VIEW ON USING AND OR '
-  + 'NOT IN IS NULL LIKE RLIKE BETWEEN EXISTS CASE WHEN THEN ELSE END DISTINCT UNION ALL EXCEPT INTERSECT OVER PARTITION ROWS RANGE UNBOUNDED PRECEDING FOLLOWING '
-  + 'CURRENT ROW ASC DESC NULLS FIRST LAST FILTER WITHIN CAST DIV TRUE FALSE INTERVAL PIVOT UNPIVOT FOR VALUES TABLE QUALIFY WINDOW').split(' '));
-const TOKEN = /(--[^\n]*|\/\*[\s\S]*?(?:\*\/|$))|('(?:[^'\\]|\\[\s\S])*'?|"(?:[^"\\]|\\[\s\S])*"?)|(`[^`]*`?)|(\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)/g;
-const COLUMN = new Set(['PARTITION', 'FIRST', 'LAST', 'OFFSET', 'ROW', 'ROWS', 'RANGE', 'TABLE']); // words that are names of columns just as well
+const KEYWORDS = new Set(('SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT OFFSET AS WITH RECURSIVE JOIN LEFT RIGHT FULL INNER OUTER CROSS SEMI ANTI ASOF LATERAL ON USING '
+  + 'AND OR NOT IN IS NULL LIKE ILIKE SIMILAR BETWEEN EXISTS CASE WHEN THEN ELSE END DISTINCT UNION ALL EXCEPT INTERSECT OVER PARTITION ROWS RANGE UNBOUNDED PRECEDING '
+  + 'FOLLOWING CURRENT ROW ASC DESC NULLS FIRST LAST FILTER CAST TRY_CAST TRUE FALSE INTERVAL PIVOT UNPIVOT FOR VALUES TABLE QUALIFY WINDOW EXCLUDE REPLACE DESCRIBE SUMMARIZE').split(' '));
+const TOKEN = /(--[^\n]*|\/\*[\s\S]*?(?:\*\/|$))|('(?:[^']|'')*'?)|("(?:[^"]|"")*"?)|(\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)/g;
+const COLUMN = new Set(['PARTITION', 'FIRST', 'LAST', 'OFFSET', 'REPLACE', 'ROW', 'ROWS', 'RANGE', 'TABLE']); // words that are names of columns just as well
 
 export default function ({ parentElement: root, data, setTriggerValue }) {
   const m = root.host.__sql ??= {}, text = root.querySelector('textarea'), seen = root.querySelector('pre');

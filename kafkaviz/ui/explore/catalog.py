@@ -1,5 +1,6 @@
 """The catalog that is asked: its tables, and what the page says of one that is of another time, or not there."""
 
+from html import escape
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from kafkaviz.pipeline.catalog_info import CatalogInfo
 
 OWN = "checked"  # a table of kafkaviz's own, that no question is about
+QUOTED = frozenset({"offset"})  # columns that are words of SQL: a query has them in quotes
 SHORT_TYPES = {"string": "text", "int32": "int", "int64": "long", "bool": "bool", "double": "double"}
 
 
@@ -31,12 +33,19 @@ def tables(info: "CatalogInfo | None") -> str:
 
 def _table(name: str, schema: pa.Schema, info: "CatalogInfo | None") -> str:
     columns = "".join(
-        f'<div><button type="button" class="kv-col">{field.name}</button><span>{SHORT_TYPES.get(str(field.type), field.type)}</span></div>'
+        f'<div><button type="button" class="kv-col"{_written(field.name)}>{field.name}</button><span>{SHORT_TYPES.get(str(field.type), field.type)}</span></div>'
         for field in schema
     )
     rows = group(info.rows[name]) if info else MISSING
     row = parts.escape(say(f"explore.row_of_{name}"))
     return f"<details><summary>{parts.mono(name)}<span>{rows}</span></summary><p>{row}</p>{columns}</details>"
+
+
+def _written(name: str) -> str:
+    """How a column stands in a query, as an attribute, where that is not its name."""
+    from kafkaviz.pipeline.sql import quoted
+
+    return f' data-name="{escape(quoted(name))}"' if name in QUOTED else ""
 
 
 def out_of_date(here: Listed) -> None:
