@@ -12,6 +12,7 @@ from kafkaviz.units import group
 from kafkaviz.words import counted, say
 
 ROW_PX, TOP, BOTTOM, LEFT, RIGHT = 58, 8, 40, 150, 62
+NARROW_PX, CHARACTER_PX = 240, 6.5  # a plot in a narrow window; of a label
 NAMES = {"µs a header": "header", "µs before the first header": "first", "reads a header": "reads", "µs a device read": "device"}
 
 
@@ -44,7 +45,7 @@ def view(assumptions: Sequence[Assumption], answer: tuple[str, int], typical_us:
 
 def _bar(one: Assumption, answer: tuple[str, int]) -> Bar:
     unit = f" {one.unit}" if one.unit else ""
-    ends = tuple(f"{value:g}{unit}" for value in (one.low, one.high))
+    ends = tuple(f"{value:.3g}{unit}" for value in (one.low, one.high))
     answers = tuple("" if found == answer else _answer(found) for found in (one.verdict_low, one.verdict_high))
     return Bar(name(one), one.p99_us_low, one.p99_us_high, ends, answers)
 
@@ -133,10 +134,16 @@ def _line_words(shown: TornadoView, most: float, ink: dict[str, str]) -> list[di
 
 
 def _ends(shown: TornadoView, ink: dict[str, str]) -> list[dict]:
-    """What the assumption is at either end, below its bar; and the answer there, where it is another."""
+    """What the assumption is at either end, and the answer there, where it is another: beside its bar, or below one without room for it."""
     found = []
+    most = max([one.high_us for one in shown.bars] + [shown.typical_us, 1e-6])
     for place, one in enumerate(shown.bars):
         at = sorted(zip((one.low_us, one.high_us), one.ends, one.answers, strict=True))
+        room_px = NARROW_PX * at[0][0] / most, RIGHT + NARROW_PX * (1.06 - at[1][0] / most)
+        long = (CHARACTER_PX * len(f"{words} → {answer}" if answer else words) for _, words, answer in at)
+        if any(text_px > px for text_px, px in zip(long, room_px, strict=True)):
+            found.append(_below(place, at, most, ink))
+            continue
         for (us, words, answer), side in zip(at, ("right", "left"), strict=True):
             text = f"{words} → <b>{answer}</b>" if answer else words
             found.append({
@@ -144,3 +151,14 @@ def _ends(shown: TornadoView, ink: dict[str, str]) -> list[dict]:
                 "font": {"size": 12, "color": ink["warning_text" if answer else "ink_3"]},
             })  # fmt: skip
     return found
+
+
+def _below(place: int, at: list[tuple[float, str, str]], most: float, ink: dict[str, str]) -> dict:
+    """Both ends in one line below the bar, from where it begins or up to where it ends."""
+    told = " – ".join(f"{words} → <b>{answer}</b>" if answer else words for _, words, answer in at)
+    is_left = at[0][0] + at[1][0] < most
+    colour = ink["warning_text" if any(answer for _, _, answer in at) else "ink_3"]
+    return {
+        "x": at[0][0] if is_left else at[1][0], "y": place, "xanchor": "left" if is_left else "right", "yshift": -18, "showarrow": False,
+        "text": told, "bgcolor": ink["raised"], "borderpad": 0, "font": {"size": 12, "color": colour},
+    }  # fmt: skip

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kafkaviz.analyse.cost_model import Costs
+from kafkaviz.analyse.cost_model import CALIBRATED, Costs
 from kafkaviz.analyse.tuning import Budgets, Measured, Recommendation, Today, Verdict, spent
 from kafkaviz.figures import tuning_reasons
 from kafkaviz.figures.listed import both, listed, sentences
@@ -169,10 +169,15 @@ def _why_not_the_same(today: Today, entries: Entries) -> str:
 
 def _modelled(costs: Costs) -> str:
     each = costs.header_us
-    told = {"low": f"{each.low:g}", "high": f"{each.high:g}", "storage": costs.storage.name, "read": between(costs.storage.read_us)}
+    told = {"low": f"{each.low:.3g}", "high": f"{each.high:.3g}", "storage": _storage(costs), "read": between(costs.storage.read_us)}
     if costs.calibrated:
         return say("verdict.modelled_here", **told, day=costs.calibrated)
     return say("verdict.modelled_new" if costs.is_modelled else "verdict.modelled_old", **told)
+
+
+def _storage(costs: Costs) -> str:
+    """Where a read goes, in a sentence: a preset by its name."""
+    return say("verdict.own_disk") if costs.storage.name == CALIBRATED else costs.storage.name
 
 
 def _no_effect(measured: Measured) -> str:

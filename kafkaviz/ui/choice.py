@@ -8,6 +8,7 @@ the browser sends the one it knows, and where keys come quicker than runs that i
 parts of a page write the address in the browser the word has to be written there as well: then `adopt` alone, and components.address.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -137,6 +138,10 @@ def _keep(name: str, default: str, labels: Mapping[str, str], written: str | Non
 
 
 def _meant(said: str, labels: Mapping[str, str], other: Other) -> str | None:
-    """What an address means: a word, or a label; capitals do not count."""
-    fitting = (word for word, label in labels.items() if said.casefold() in (word.casefold(), label.casefold()))
+    """What an address means: a word, or a label; capitals and the spaces that group digits do not count."""
+    fitting = (word for word, label in labels.items() if _plain(said) in (_plain(word), _plain(label)))
     return next(fitting, None) or (other(said) if said else None)
+
+
+def _plain(said: str) -> str:
+    return re.sub(r"(?<=\d)[\s\u202f](?=\d{3})", "", said).casefold()

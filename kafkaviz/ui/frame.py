@@ -17,7 +17,7 @@ import streamlit as st
 
 from kafkaviz import versions
 from kafkaviz.log.partition import Partition
-from kafkaviz.ui import access, charts, garbage, go_to, parts, pick, seen, spoken, state, wrote
+from kafkaviz.ui import access, charts, garbage, go_to, leftovers, parts, pick, seen, spoken, state, wrote
 from kafkaviz.ui import cache as doors
 from kafkaviz.ui.checkups import checkups
 from kafkaviz.ui.components import copy_link, keys, one_step, sidebar, theme_button
@@ -29,6 +29,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]  # the checkout, where app.py and pages/ are
 EMPTY: Mapping[str, str] = MappingProxyType({})
 Drawing = Callable[[], None]
+OWN = (state.ANSWERS, state.GIVEN, state.NOTES)  # of a reader of the Workshop: no copied link tells them
 MENU = 60  # longer lists are found in Go to, not in a menu
 FOOT_CHARACTERS, CRUMB_CHARACTERS = 21, 48
 BESIDE_CHARACTERS, PARTITION_CHARACTERS = 31, 26  # of a path and a topic-partition: at 1280 px both fit beside a segment
@@ -206,9 +207,22 @@ def _bar(page: Page, place: Place, crumbs: Drawing | None, tools: Drawing | None
             if tools:
                 tools()
             spoken.switch()
-            copy_link(place.address)
+            copy_link(place.address, *_link(place))
             look = {"icon": ":material/search:", "type": "tertiary", "shortcut": "k", "key": "kv_goto"}
             st.button(say("frame.go_to"), on_click=_open, args=("goto",), **look)
+
+
+def _link(place: Place) -> tuple[list[str], str]:
+    """What a copied link leaves out, and what is said of it.
+
+    Left out: answers and the teacher's notes; the directory where a visitor sees it without being told, or may not open it: an upload
+    of a server with several visitors. Any other path stays: it means something on this server alone, as the button says.
+    """
+    path, default = place.directory, pick.default_directory()
+    is_upload = access.is_shared() and Path(path).is_relative_to(leftovers.folder())
+    if not path or path == default or is_upload:
+        return [*OWN, state.DIRECTORY], ""
+    return [*OWN], say("frame.link_path", path=path)
 
 
 def _separator() -> None:

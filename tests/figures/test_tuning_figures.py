@@ -355,3 +355,12 @@ def test_what_can_be_held_against_the_replay():
         today = Today(4096, "", topic="orders", is_coarse=is_coarse)
         view = tuning_verdict.view(found, of, today, Budgets(), NEW, Entries((799, 800), theirs))
         assert f"the directory holds {theirs[0]} and {theirs[1]}: " in dict(view.boxes)["Sure"] and why in dict(view.boxes)["Sure"]
+
+
+def test_the_ends_of_a_short_bar_stand_below_it():
+    """Measured ends are short and may lie together at the edge: three digits, one line, no label over another or over a name."""
+    ends = [Assumption("µs a header", "µs", 0.30517578125, 0.36, 0.417236328125, 0.5, 40.0, ("keep", 4096), ("change", 2048))]
+    view = tornado.view(ends, ("keep", 4096), 0.6, 50.0)
+    assert view.bars[0].ends == ("0.305 µs", "0.417 µs")
+    (told,) = (one for one in tornado.figure(view, "light").layout.annotations if "0.305" in one.text)
+    assert told.text == f"0.305 µs – 0.417 µs → <b>2{T}048</b>" and told.xanchor == "left" and told.yshift < 0

@@ -1,7 +1,10 @@
 """A choice with one word in the address and a name in each language: links, clicks and a change of language keep one another."""
 
+import pytest
 from streamlit.runtime.state.query_params import QueryParams
 from streamlit.testing.v1 import AppTest
+
+from kafkaviz.ui import choice
 
 
 def tabs() -> None:
@@ -143,3 +146,9 @@ def test_back_leads_after_moves():
     at.select_slider(key="b").set_value("1").run()
     at.query_params["a"] = "1"
     assert said(at.run()) == "1 1" and at.select_slider(key="a").value == "1"
+
+
+@pytest.mark.parametrize("said_so", ["1000", "1 000", "1\u202f000"])
+def test_an_address_may_group_its_digits(said_so):
+    """As links of before did; what is written has plain ones."""
+    assert choice._meant(said_so, {"none": "none", "1000": "1\u202f000"}, lambda said: None) == "1000"

@@ -83,3 +83,17 @@ def test_the_segment_of_an_offset_is_looked_up(tmp_path):
     partition = open_broker(tmp_path / "orders-0").partitions[0]
     assert [pick.segment_of(partition, offset).base_offset for offset in (29, 30, 99, 100, 219, 10_000)] == [30, 30, 30, 100, 100, 220]
     assert [one.base_offset for one in partition.shown] == [30, 100, 220]
+
+
+@pytest.mark.parametrize(
+    ("path", "roots", "is_named"),
+    [("/sample", "", False), ("/other", "", True), ("/other", "/other", True), ("uploads/a/b.tar.gz", "/other", False)],
+)
+def test_a_copied_link_tells_nothing_that_is_its_readers_own(monkeypatch, cache, path, roots, is_named):
+    """No answers and no notes; no path that needs none or that another visitor may not open; of any other the button says whose it is."""
+    monkeypatch.setattr(pick, "default_directory", lambda: "/sample")
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", roots)
+    path = str(cache / path) if path.startswith("uploads") else path
+    left_out, about = frame._link(Place(path))
+    assert {"answers", "given", "notes"} <= set(left_out) and ("dir" in left_out) != is_named
+    assert (path in about) == is_named

@@ -393,3 +393,9 @@ def test_what_is_recovered_is_told_as_on_the_command_line(names):
     """In a sentence of its own."""
     told = analysed.recovered_words(names)
     assert on_disk.recovered_words(names) == ([f"{told[0].upper()}{told[1:]}."] if told else [])
+
+
+def test_the_address_holds_plain_digits():
+    """What the field of the target writes there; grouped ones are read all the same."""
+    assert targets.written(1234567, "offset") == "1234567"
+    assert {targets.parsed(said, "offset") for said in ("1234567", "1 234 567", "1\u202f234\u202f567")} == {1234567}

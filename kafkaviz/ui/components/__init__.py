@@ -5,7 +5,7 @@ between files do not work there. What some of them share (steps) stands between.
 them is imported.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -43,9 +43,13 @@ def art(name: str, width: int, height: int, key: str = "") -> None:
     _art(key=f"kv_art_{name}_{key}", data={"svg": _drawing(name)}, width=width, height=height)
 
 
-def copy_link(address: dict[str, str]) -> None:
-    """A button that copies the address of what is shown; what the address bar leaves to a default is filled in from `address`."""
-    _copy_link(key="kv_copy_link", data={"address": address, "words": words.table("frame")}, width="content", height="content")
+def copy_link(address: dict[str, str], left_out: Iterable[str] = (), about: str = "") -> None:
+    """A button that copies the address of what is shown; what the address bar leaves to a default is filled in from `address`.
+
+    left_out: parameters that are their reader's own; about: what is said of the link when the button is pointed at.
+    """
+    told = {"address": address, "left_out": list(left_out), "about": about, "words": words.table("frame")}
+    _copy_link(key="kv_copy_link", data=told, width="content", height="content")
 
 
 def theme_button(paths: list[str]) -> None:

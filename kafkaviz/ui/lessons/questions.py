@@ -105,7 +105,7 @@ def _typed(of: tasks.Task, key: str, told: str) -> str:
     if of.by == tasks.RULE:
         st.html(f'<p class="kv-sm kv-fnt">{escape(say("workshop.rule_words", grammar=rules.grammar()))}</p>')
     label, width = ("your_rule", "stretch") if of.by == tasks.RULE else ("your_answer", ANSWER_PX)
-    return st.text_input(say(f"workshop.{label}"), key=key, max_chars=ceiling.LONGEST, width=width) or ""
+    return st.text_input(say(f"workshop.{label}"), key=key, max_chars=ceiling.LONGEST if of.by == tasks.RULE else None, width=width) or ""
 
 
 def _choice(word: str) -> str:

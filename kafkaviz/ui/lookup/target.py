@@ -116,7 +116,8 @@ def asked(source: Source, by: str) -> int | None:
         shown = st.session_state.get(state.TARGET) or say("lookup.nothing")
         what = say("lookup.no_offset" if by == OFFSET else "lookup.no_time", said=shown[:40])
         with parts.state("target", "info", what, say("lookup.choose")):
-            offered = say("lookup.offer", target=targets.written(source.default(by), by))
+            default = source.default(by)
+            offered = say("lookup.offer", target=units.group(default) if by == OFFSET else targets.written(default, by))
             st.button(offered, key="kv_offer", on_click=start_anew)
     elif by == TIMESTAMP:
         _other_unit(target)

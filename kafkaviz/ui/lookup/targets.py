@@ -30,8 +30,8 @@ def parsed(text: str, by: str) -> int:
 
 
 def written(target: int, by: str) -> str:
-    """A target as its field shows it."""
-    return named(target) or str(target) if by == TIMESTAMP else units.group(target)
+    """A target as its field and the address have it: plain digits, or the name of a time."""
+    return (named(target) if by == TIMESTAMP else "") or str(target)
 
 
 def named(timestamp_ms: int | None) -> str:

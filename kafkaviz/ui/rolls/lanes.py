@@ -33,12 +33,17 @@ def lanes(shown: Lanes, key: str, appended: np.ndarray | None) -> None:
 
 def _pages(count: int) -> dict[str, int]:
     """The rows that are drawn together, by name."""
-    return {f"{units.group(low + 1)}–{units.group(high + 1)}": low for low, high in roll_timeline.slices(count)}
+    return {f"{low + 1}–{high + 1}": low for low, high in roll_timeline.slices(count)}
 
 
 def _pager(names: list[str]) -> None:
     """Which rows are drawn, where they are not all."""
     with st.container(key="kv_rolls_pager", horizontal=True, vertical_alignment="center", gap=12):
         st.html(f'<span class="kv-sm kv-fnt">{say("common.segments")}</span>', width="content")
-        look = {"label_visibility": "collapsed", "width": 420, "on_change": choice.moved}
+        look = {"label_visibility": "collapsed", "width": 420, "on_change": choice.moved, "format_func": _rows_words}
         st.select_slider(say("common.segments"), names, key=state.ROLLS_ROWS, **look)
+
+
+def _rows_words(name: str) -> str:
+    """Rows of _pages, their digits grouped."""
+    return "–".join(units.group(int(one)) for one in name.split("–"))

@@ -1,6 +1,6 @@
 """What the controls of the Tuning page offer, by the words that stand in the address; and what a reader calls them."""
 
-from kafkaviz import versions
+from kafkaviz import units, versions
 from kafkaviz.config_def import DAY_MS, HOUR_MS, MINUTE_MS
 from kafkaviz.ui import state
 from kafkaviz.words import say
@@ -18,7 +18,7 @@ P99_US = {
     ANY: None,
 }
 COLD_P99_US = {ANY: None, "0.5 ms": 500.0, "1 ms": 1000.0, "5 ms": 5000.0, "20 ms": 20_000.0, "100 ms": 100_000.0}
-FETCHES = {UNCOUNTED: None, "100": 100.0, "1 000": 1000.0, "10 000": 10_000.0, "100 000": 100_000.0}
+FETCHES = {UNCOUNTED: None, "100": 100.0, "1000": 1000.0, "10000": 10_000.0, "100000": 100_000.0}
 CORES = {ANY: None, "0.05": 0.05, "0.1": 0.1, "0.5": 0.5, "1": 1.0, "4": 4.0}
 SHARE = {ANY: None, "0.05 %": 0.0005, "0.1 %": 0.001, "0.5 %": 0.005, "1 %": 0.01, "5 %": 0.05}
 RELEASES = (AS_FOUND, versions.NEWEST, "4.3.1", "4.1.0", "4.0.2", "3.9.0", "2.8.2")
@@ -42,4 +42,6 @@ def told(option: str) -> str:
         return say(f"tuning.option_{TOLD[option]}")
     if option.startswith(ALL_OF):
         return say("tuning.option_all_of", topic=option.removeprefix(ALL_OF))
+    if option.isdigit():
+        return units.group(int(option))
     return say("tuning.option_warm", us=option.removesuffix(WARM)) if option.endswith(WARM) else option
