@@ -12,7 +12,7 @@ from kafkaviz.units import group
 from kafkaviz.words import counted, say
 
 ROW_PX, TOP, BOTTOM, LEFT, RIGHT = 58, 8, 40, 150, 62
-NARROW_PX, CHARACTER_PX = 240, 6.5  # a plot in a narrow window; of a label
+NARROW_PX, CHARACTER_PX = 240, 6.2  # a plot in a narrow window; of a label
 NAMES = {"µs a header": "header", "µs before the first header": "first", "reads a header": "reads", "µs a device read": "device"}
 
 
@@ -156,7 +156,7 @@ def _ends(shown: TornadoView, ink: dict[str, str]) -> list[dict]:
 def _below(place: int, at: list[tuple[float, str, str]], most: float, ink: dict[str, str]) -> dict:
     """Both ends in one line below the bar, from where it begins or up to where it ends."""
     told = " – ".join(f"{words} → <b>{answer}</b>" if answer else words for _, words, answer in at)
-    is_left = at[0][0] + at[1][0] < most
+    is_left = at[0][0] < most / 2
     colour = ink["warning_text" if any(answer for _, _, answer in at) else "ink_3"]
     return {
         "x": at[0][0] if is_left else at[1][0], "y": place, "xanchor": "left" if is_left else "right", "yshift": -18, "showarrow": False,

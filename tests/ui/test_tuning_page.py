@@ -85,7 +85,7 @@ def test_budgets_change_the_answer():
     at = page(tp="payments-0", p99="10 µs warm")
     text = html(at)
     assert "Over its budget: the p99 lookup" in text and "too little to be worth a change" in text
-    at = page(tp="payments-0", storage="hdd", fetches="10 000", reads="3.9.0")
+    at = page(tp="payments-0", storage="hdd", fetches="10000", reads="3.9.0")
     text = html(at)
     assert "modelled, hdd" in text and "Cores for lookups" in text and "modelled: 2.2 + 1.8 µs a header" in text
     assert "measured on one machine with the two reads a header" in text
