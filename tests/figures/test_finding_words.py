@@ -82,7 +82,7 @@ def test_a_finding_in_chinese(chinese):
     (item,) = checkup.items([found], lambda *_: b"")
     (one,) = item.members
     assert item.title == "批次与校验和不符" and one.next_step.startswith("从其他副本") and one.next_step.endswith("。")
-    assert one.message == "字节 0 处的批次（位移 1 到 2）与校验和不符；本文件中还有 3 处类似情况。"
+    assert one.message == "字节 0 处的批次（偏移量 1 到 2）与校验和不符；本文件中还有 3 处类似情况。"
     assert one.found == "存储的校验和 1。" and one.expected == "应为：so and so。"
 
 
@@ -101,7 +101,7 @@ def test_a_step_says_its_cause_where_its_words_cannot_be_told(chinese):
         ("something that no catalogue has", "目录未正常停止，日志段超过恢复点"),
     ):
         assert why(Step("a-0", 0, "rebuild", "unflushed", words_of_step, "a-0/0.index")) == shown
-    assert why(Step("a-0", 0, "delete", "orphan-index", "there is no .log of that base offset")) == "没有这个基准位移的 .log"
+    assert why(Step("a-0", 0, "delete", "orphan-index", "there is no .log of that base offset")) == "没有这个基准偏移量的 .log"
 
 
 def test_the_outlook_in_chinese(chinese):

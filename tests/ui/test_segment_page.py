@@ -261,7 +261,7 @@ def test_in_chinese(clean, killed):
     assert "906 个批次，共 1023 KiB。209 个有索引项" in text and "<dt>保留到</dt>" in text and "<th>时间戳（UTC）</th>" in text
     assert words["title"].replace("\u202f", " ") == "大约每 4 906 字节有一个批次得到索引项" and words["shade"]["by"] == "Size"
     assert words["words"]["axis"] == ".log 的字节" and words["hint"].startswith("越深越大")
-    assert [tab.label for tab in at.tabs] == ["批次", "位移索引", "时间索引", "字节"] and at.session_state["tab"] == "时间索引"
+    assert [tab.label for tab in at.tabs] == ["批次", "偏移量索引", "时间索引", "字节"] and at.session_state["tab"] == "时间索引"
     tail = html(page(killed, "append-time-0", 0, lang="zh"))
     assert "45 B，残缺" in tail and "<dt>从未写过</dt>" in tail
-    assert "没有从位移 5 开始的日志段" in html(page(clean, "payments-0", 5, lang="zh"))
+    assert "没有从偏移量 5 开始的日志段" in html(page(clean, "payments-0", 5, lang="zh"))

@@ -9,11 +9,11 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from kafkaviz import words
 from kafkaviz.ui import lessons, workshop
 from kafkaviz.ui.lessons import tasks
 from kafkaviz.ui.lessons.grammar import Block
 from kafkaviz.ui.lessons.live import LIVE
+from kafkaviz.words import text_in
 from tests.ui.test_lessons import GOOD
 
 ROOT = Path(__file__).parents[2]
@@ -202,7 +202,7 @@ def test_no_sheet_tells_what_it_asks(language):
     told = []
     for lesson in lessons.lessons(language)[0]:
         at.query_params["lesson"] = lesson.name
-        sheet = on_paper(sound(at.run())).partition(f"\n{words.text_in(language, 'workshop.answers')}\n")[0]
+        sheet = on_paper(sound(at.run())).partition(f"\n{text_in(language, 'workshop.answers')}\n")[0]
         assert all(f"\n{part} · {plain(step.title)}" in sheet for part, step in enumerate(lesson.steps, 1))
         for part, step in enumerate(lesson.steps, 1):
             above = sheet.partition(f"\n{part} · ")[2].partition(f"\n{part + 1} · ")[0]
@@ -226,7 +226,7 @@ def answers_of(block: Block, language: str) -> list[str]:
     if task.by != tasks.NUMBERS:
         return [re.escape(plain(block["rule"]))] if block["rule"] else []
     name = counts.get(block["of"])
-    named = {"en": name, "zh": {"slot": "槽", "offset": "位移", "byte": "字节"}.get(name)}[language]
+    named = {"en": name, "zh": {"slot": "槽", "offset": "偏移量", "byte": "字节"}.get(name)}[language]
     return [f"{named} {one}" if name and one < 100 else str(one) for one in task.answer if name or one >= 100]
 
 
@@ -247,7 +247,8 @@ def on_paper(at: AppTest) -> str:
 
 def plain(text: str) -> str:
     """Markdown or HTML without its marks, digits ungrouped."""
-    return re.sub(r"(?<=\d)[ \u202f](?=\d{3}(?!\d))", "", unescape(re.sub(r"<[^>]*>", " ", text)).replace("`", "").replace("**", "")).strip()
+    bare = unescape(re.sub(r"<[^>]*>", " ", text)).replace("`", "").replace("**", "")
+    return re.sub(r"(?<=\d)[ \u202f](?=\d{3}(?!\d))", "", bare).strip()
 
 
 def test_start_again():

@@ -73,7 +73,7 @@ def test_chinese_has_its_own_signs():
     files = (ROOT / "kafkaviz" / "ui" / "lessons").glob("*.zh.md")
     lessons = [KEY.sub("", line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
     assert len(lessons) > 500 and [text for text in (*words.catalogue("zh").values(), *lessons) if untidy(text)] == []
-    assert untidy("位移a") and untidy("位移,") and untidy("位移 位移") and not untidy("位移 a，`b` 位移")
+    assert untidy("偏移量a") and untidy("偏移量,") and untidy("偏移量 偏移量") and not untidy("偏移量 a，`b` 偏移量")
 
 
 def sources() -> list[str]:

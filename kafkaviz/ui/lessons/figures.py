@@ -66,5 +66,6 @@ def elsewhere(figures: Sequence[Block], here: At) -> None:
             continue
         if PAGES[name].exists:
             with st.container(key="kv_elsewhere"):
-                st.page_link(PAGES[name].script, label=say("workshop.open_in", page=parts.page_name(name)), query_params=query | step_now(_key(here, number)))
+                label = say("workshop.open_in", page=parts.page_name(name))
+                st.page_link(PAGES[name].script, label=label, query_params=query | step_now(_key(here, number)))
             return

@@ -67,7 +67,7 @@ def _step(step: Step, part: int, lesson: Lesson, is_teacher: bool) -> None:
 
 
 def _tells(block: Block, step: Step) -> bool:
-    """Whether a figure would tell what its step asks: it waits on the screen, or it is the whole of a lookup that the exercise asks about."""
+    """Whether a figure would tell what its step asks: it waits on the screen, or is the whole of a lookup that the exercise asks about."""
     asked = ((one["set"], one["target"]) for one in step.blocks("exercise") if one["set"])
     return bool(block["after"]) or (block.kind in LOOKUPS and (block["set"], block["target"]) in asked)
 

@@ -47,8 +47,8 @@ def _choice_button(here: At, place: int, text: str, is_right: bool, chosen: str 
     mine = LETTERS[place]
     kind = "open" if chosen is None else "right" if is_right else "wrong" if mine == chosen else "other"
     with st.container(key=f"kv_opt_{kind}_{place}"):
-        look = {"type": "secondary", "width": "stretch", "shortcut": str(place + 1)}
-        st.button(f"`{mine.upper()}`  {text}", key=f"kv_choice_{place}", on_click=workshop.keep, args=(here.lesson.name, here.part, mine), **look)
+        look = {"type": "secondary", "width": "stretch", "shortcut": str(place + 1), "on_click": workshop.keep}
+        st.button(f"`{mine.upper()}`  {text}", key=f"kv_choice_{place}", args=(here.lesson.name, here.part, mine), **look)
 
 
 def _verdict(is_right: bool) -> None:
