@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from kafkaviz import units
 from kafkaviz.analyse import health, retention
 from kafkaviz.analyse.retention import Aged, Limits, LogRetention
 from kafkaviz.config_def import DAY_MS
@@ -35,7 +36,7 @@ def _draw(log: LogRetention, block: Block, key: str) -> None:
     parts.figure_head(f"{log.partition}, {block['data']}", say("workshop.retention_below", when=retention_words.when(log.now_ms)))
     st.space(8)
     heads = [say(f"workshop.{name}") for name in ("segment", "newest_record", "at_the_check")]
-    rows = ((str(one.aged.base_offset), retention_words.newest(one.aged), retention_words.reason(log, one)) for one in log.segments)
+    rows = ((units.group(one.aged.base_offset), retention_words.newest(one.aged), retention_words.reason(log, one)) for one in log.segments)
     table(heads, rows, "rlw")
 
 
