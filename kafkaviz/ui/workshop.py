@@ -16,7 +16,7 @@ from kafkaviz.ui.lessons.grammar import Block, Lesson, Step
 
 ANSWER = re.compile(r"([a-z0-9-]{1,60})\.(\d{1,2})([a-hx])")
 SOLVED = "x"
-RESET_ASKS = "kv_reset_asks"  # the key of the question whether to forget all answers
+RESETS = "kv_resets"  # how often this session has forgotten all answers
 LETTERS = "abcdefgh"
 MOST_ANSWERS = 400
 KEPT = (state.LESSON, state.PART, state.ANSWERS, state.NOTES, state.PAPER)
@@ -100,7 +100,7 @@ def reset() -> None:
     for key in (state.ANSWERS, state.LESSON, state.PART, state.GIVEN, state.STEP):
         st.query_params.pop(key, None)
     st.session_state.pop(state.WORKSHOP, None)
-    st.session_state[RESET_ASKS] = False  # closed
+    st.session_state[RESETS] = st.session_state.get(RESETS, 0) + 1
 
 
 def letter(block: Block, name: str, part: int) -> str | None:

@@ -61,6 +61,7 @@ def test_start_again_asks_first(server, page):
     start.focus()
     page.keyboard.press("Enter")
     forget.wait_for()
+    page.evaluate("() => new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn, 200)))")  # it listens once it is drawn
     page.keyboard.press("Escape")
     forget.wait_for(state="hidden")
     assert page.get_by_text("2 of 38 questions answered").is_visible() and "time.1b" in page.url

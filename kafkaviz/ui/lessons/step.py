@@ -118,7 +118,8 @@ def _reset(count: int) -> None:
     if not count:
         st.button(say("workshop.reset"), key="kv_reset", on_click=workshop.reset, **look)
         return
-    with st.popover(say("workshop.reset"), key=workshop.RESET_ASKS, on_change="rerun", **look):
+    times = st.session_state.get(workshop.RESETS, 0)  # a popover of another key is another one, and closed
+    with st.popover(say("workshop.reset"), key=f"kv_reset_asks_{times}", **look):
         st.markdown(counted("workshop.reset_asks", count, count=count))
         st.button(say("workshop.forget"), key="kv_reset", on_click=workshop.reset)
 
