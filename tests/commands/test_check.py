@@ -103,7 +103,7 @@ def test_what_is_read_again_is_said_as_on_the_page(clean, capsys, tmp_path):
     [
         (["/nowhere/at/all"], "is not there"),
         (["{clean}", "--kafka-version", "new"], "no version of Kafka"),
-        (["{clean}", "--kafka-version", "0.1"], "no release that is known; give one from 0.10 to 4.3"),
+        (["{clean}", "--kafka-version", "0.1"], "no release that is known; give one from 0.10 to 4.4"),
         (["{clean}", "--kafka-version", "3.99"], "Kafka 3.99 is no release"),
         (["{clean}", "--kafka-version", "5.0"], "Kafka 5.0 is no release"),
         (["{clean}/orders-0/00000000000000000000.log"], "is a file"),
