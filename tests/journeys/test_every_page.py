@@ -26,7 +26,10 @@ AFTER_RESIZE_MS, TRIES = 350, 8  # a figure is drawn anew a moment after its win
 MOST_STOPS, MOST_ON_ONE = 200, 24  # Tab goes from cell to cell of Streamlit's table, and on
 DAMAGED, KILLED = "kafka-4.3.1-damaged", "kafka-4.3.1-killed-selection"
 IN_FRONT = "[role=dialog], [role=menu], [data-testid=stPopoverBody]"
-ROOMS = {"1280 px": (1280, "screen"), "1024 px": (1024, "screen"), "390 px": (390, "screen"), "at 200 %": (640, "screen"), "on paper": (1304, "print")}
+ROOMS = {
+    "1280 px": (1280, "screen"), "1024 px": (1024, "screen"), "390 px": (390, "screen"), "at 200 %": (640, "screen"),
+    "on paper": (1304, "print"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
