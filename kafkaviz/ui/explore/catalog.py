@@ -33,7 +33,8 @@ def tables(info: "CatalogInfo | None") -> str:
 
 def _table(name: str, schema: pa.Schema, info: "CatalogInfo | None") -> str:
     columns = "".join(
-        f'<div><button type="button" class="kv-col"{_written(field.name)}>{field.name}</button><span>{SHORT_TYPES.get(str(field.type), field.type)}</span></div>'
+        f'<div><button type="button" class="kv-col"{_written(field.name)}>{field.name}</button>'
+        f"<span>{SHORT_TYPES.get(str(field.type), field.type)}</span></div>"
         for field in schema
     )
     rows = group(info.rows[name]) if info else MISSING
