@@ -25,6 +25,7 @@ REFUSED = re.compile(  # functions that tell of the process and its settings, or
 EMPTY = ("There is no query", "Start from a question on the left, or write a SELECT")
 REACHES = "It could tell of more than the catalog"
 OFFSET = 'OFFSET is a word of SQL: the column is written "offset"'
+NOT_TO_BLAME = re.compile("internal|fatal|io|out.of.memory|interrupt|permission", re.IGNORECASE)  # for these a query is not
 _AT = re.compile(r"\[(\d+),(\d+)\]")
 _BARE_OFFSET = re.compile(r"(?<![\w.\"'])offset(?!\s+\d)(?![\w\"'])", re.IGNORECASE)
 
@@ -105,7 +106,7 @@ def wrong(fault: Exception, text: str, before: int = 0) -> Wrong | None:
         kind, message = given["exception_type"], given["exception_message"]
     except (ValueError, LookupError, TypeError):
         return None
-    if kind in ("INTERNAL", "Internal", "FATAL", "Fatal", "IO", "Out of Memory", "Interrupt", "Permission"):
+    if NOT_TO_BLAME.fullmatch(kind):
         return None
     return Wrong(*_told(given, message), *_where(given, text, before))
 
