@@ -278,7 +278,7 @@ def _marked(shown: TuningCurveView, ink: dict[str, str]) -> list[dict]:
             found.append({
                 "x": float(np.log10(one.x_bytes)), "yref": "paper", "y": 0, "yanchor": "bottom", "yshift": FOOT_PX if is_left else up,
                 "showarrow": False, "xanchor": "right" if is_left else "left", "xshift": -4 if is_left else 4, "text": one.words,
-                "font": {"size": 12, "color": ink[colour], "weight": weight},
+                "font": {"size": 12, "color": ink[colour], "weight": weight}, "bgcolor": ink["raised"],  # a budget's line may pass behind
             })  # fmt: skip
     return found
 

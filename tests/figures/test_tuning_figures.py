@@ -117,6 +117,13 @@ def test_the_name_of_the_left_mark_stands_on_its_left():
     assert rows["considered, 2 KiB"] == rows["today, 4 KiB"]  # at the foot, below where the curve of small intervals comes down
 
 
+def test_no_line_goes_through_the_name_of_a_mark():
+    """The line of a budget lies where it lies, at the foot too: behind a name it is covered."""
+    figure = tuning_curve.headers_figure(curve(measured(1000), considered=2048), "light")
+    covered = {note.text: note.bgcolor for note in figure.layout.annotations if note.text in ("considered, 2 KiB", "today, 4 KiB")}
+    assert covered == dict.fromkeys(("considered, 2 KiB", "today, 4 KiB"), theme.colours("light")["raised"])
+
+
 def test_nothing_else_is_considered():
     """Today alone is marked; the title holds it against 64 KiB all the same."""
     view = curve(measured(1000), considered=4096)
