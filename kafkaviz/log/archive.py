@@ -241,7 +241,7 @@ class _TimedReads(io.FileIO):
     """The packed file; a reader that asks for ever more of it, and gives nothing, ends when its time is over."""
 
     def __init__(self, path: Path, budget: UnpackBudget) -> None:
-        super().__init__(path)
+        super().__init__(path, opener=file.open_at_once)
         self._budget = budget
 
     def readinto(self, buffer: bytearray) -> int | None:

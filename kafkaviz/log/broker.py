@@ -137,7 +137,7 @@ def _opened(path: Path, name: names.PartitionName, offsets: Mapping[str, Mapping
 def _partition_directories(root: Path) -> tuple[dict[str, names.PartitionName], list[Problem]]:
     """Every directory with a partition's name; the names decide, as in LogManager.loadLogs."""
     found, problems = {}, []
-    with file.failing_kindly(root), os.scandir(root) as entries:
+    with file.scan(root) as entries:
         for entry in sorted(entries, key=lambda one: names.counting(one.name)):
             parsed = names.parse_directory(entry.name)
             if parsed and file.is_directory(entry):
@@ -152,7 +152,7 @@ def _is_partition(path: Path) -> bool:
 
 def _holds_log(path: Path) -> bool:
     """Whether a directory holds a .log that has the name of one."""
-    with file.failing_kindly(path), os.scandir(path) as entries:
+    with file.scan(path) as entries:
         return any((parsed := names.parse_file(entry.name)) and parsed.kind == "log" for entry in entries)
 
 

@@ -23,6 +23,11 @@ def confine(directories: Iterable[Path] | None) -> None:
         os.environ[VARIABLE] = json.dumps([os.path.realpath(directory) for directory in directories])
 
 
+def is_confined() -> bool:
+    """Whether there is any directory outside which nothing is opened."""
+    return VARIABLE in os.environ
+
+
 def refuse_outside(number: int, path: Path) -> None:
     """Raises CannotOpen of kind "outside" where the open file or directory lies outside.
 

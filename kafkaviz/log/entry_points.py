@@ -17,7 +17,7 @@ from kafkaviz.errors import CannotOpen
 from kafkaviz.format import offset_index, time_index
 from kafkaviz.format.batch import HEADER_BYTES, LEAST_LENGTH, LENGTH_END, UNKNOWN, rows
 from kafkaviz.format.spans_batch import is_intact
-from kafkaviz.format.walk import Read
+from kafkaviz.format.walk import CHUNK_BYTES, Read
 from kafkaviz.log import file
 from kafkaviz.log.file import FileInfo
 from kafkaviz.log.segment import Segment
@@ -25,6 +25,8 @@ from kafkaviz.log.segment import Segment
 TRIES = 16  # entries that are looked at around a place
 BATCH_BYTES = 16 << 20  # a larger batch is not read to prove a place
 STEPS = 1024  # headers from an entry on, to the batch that holds an offset
+HOP_BYTES = 4096  # of batches this large on average the headers alone are read, one by one; of smaller ones everything
+SAMPLED = 16  # batches that the average is of
 NOWHERE = float("inf")  # the key of a slot that was never written: behind all others
 
 
@@ -182,3 +184,14 @@ def _is_written(entry: np.ndarray) -> bool:
 def _first_offset(batch: np.ndarray) -> int:
     """The first offset of a batch; of a wrapper of magic 0 and 1, which does not tell it, the last."""
     return int(batch["last_offset"] if batch["base_offset"] == UNKNOWN else batch["base_offset"])
+
+
+def chunk_bytes(points: EntryPoints, start: int) -> int:
+    """How much of a .log is read at once where not every batch is wanted: of large batches from a byte on the header of one, else much."""
+    position = start
+    for number in range(SAMPLED):
+        batch = points.header(position)
+        if batch is None:
+            return HEADER_BYTES if number and position - start >= number * HOP_BYTES else CHUNK_BYTES
+        position += int(batch["size_bytes"])
+    return HEADER_BYTES if position - start >= SAMPLED * HOP_BYTES else CHUNK_BYTES

@@ -3,7 +3,7 @@
 import io
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -82,14 +82,25 @@ def is_directory(entry: os.DirEntry) -> bool:
 def listed(directory: Path) -> list[FileInfo]:
     """The files of a directory by name, with size and time, and links that cannot be followed; one that vanishes is left out."""
     found = []
-    with failing_kindly(directory), os.scandir(directory) as entries:
-        os.close(_open_at_once(str(directory), os.O_RDONLY | os.O_DIRECTORY))
+    with scan(directory) as entries:
         for entry in entries:
             with suppress(FileNotFoundError):
                 stat = _stat(entry)
                 if S_ISREG(stat.st_mode) or S_ISLNK(stat.st_mode):
                     found.append(of_stat(directory, entry.name, stat))
     return sorted(found, key=attrgetter("name"))
+
+
+@contextmanager
+def scan(directory: Path) -> Iterator[Iterator[os.DirEntry]]:
+    """The entries of a directory, if it lies where this process may read; of an entry's path the name alone is to be had then."""
+    with failing_kindly(directory), ExitStack() as stack:
+        if not confinement.is_confined():
+            yield stack.enter_context(os.scandir(directory))
+            return
+        number = open_at_once(str(directory), os.O_RDONLY | os.O_DIRECTORY)
+        stack.callback(os.close, number)
+        yield stack.enter_context(os.scandir(number))
 
 
 def _stat(entry: os.DirEntry) -> os.stat_result:
@@ -142,13 +153,13 @@ def read_written(path: Path) -> tuple[bytes, int]:
 @contextmanager
 def opened(path: Path) -> Iterator[io.FileIO]:
     """A regular file, open to read; CannotOpen for anything else: a pipe without a writer would be waited for, a device has no end."""
-    with failing_kindly(path), open(path, "rb", buffering=0, opener=_open_at_once) as file:
+    with failing_kindly(path), open(path, "rb", buffering=0, opener=open_at_once) as file:
         if not S_ISREG(os.fstat(file.fileno()).st_mode):
             raise CannotOpen(path, "is no regular file", "move it away", kind="special")
         yield file
 
 
-def _open_at_once(path: str, flags: int) -> int:
+def open_at_once(path: str, flags: int) -> int:
     """As open() does it, without waiting, and if the file lies where this process may read."""
     number = os.open(path, flags | os.O_NONBLOCK)
     try:

@@ -7,7 +7,9 @@
     OUT/.current                  a link to .run-RUN, replaced: from here on all of the new catalog holds, and nothing of the old
 
 A run that ends anywhere on this way leaves a whole catalog, for those who go by _catalog.json and for those who list a table's folder;
-the next one sweeps what it left. The folder of the run before stays until the next run starts, so that a listing that has begun is whole.
+the next one sweeps what it left. One exception: of a catalog of format 7, whose tables were folders, a table's folder may be missing
+from the moment it is moved until the next commit. The folder of the run before stays until the next run starts, so that a listing that
+has begun is whole.
 What a file of some name holds never changes: opened by OUT/batches after the swap, it has the same rows as when it was listed, or is gone.
 """
 

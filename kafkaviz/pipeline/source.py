@@ -7,7 +7,7 @@
     kafka_time_index    a row a written slot of a .timeindex
 
 Columns and options: source_schema.py. The options topics, partitions, offsets and timestamps skip files and byte ranges, and no row outside
-of them is given; what stands in WHERE skips too where Spark keeps pushed filters apart (pushdown.py). DIR is a broker directory, one
+of them is given; what stands in WHERE skips too where Spark keeps pushed filters apart (pushdown_probe.py). DIR is a broker directory, one
 partition directory, or an archive; load([DIR, DIR]) reads several.
 """
 
@@ -29,7 +29,7 @@ from kafkaviz.format import names
 from kafkaviz.log import archive
 from kafkaviz.log.broker import Broker, Problem, open_broker
 from kafkaviz.log.partition import Partition
-from kafkaviz.pipeline import pushdown
+from kafkaviz.pipeline import pushdown_probe
 from kafkaviz.pipeline.inventory import inventory
 from kafkaviz.pipeline.pushed import asked
 from kafkaviz.pipeline.source_plan import Piece, chosen, tasks
@@ -59,7 +59,7 @@ def register(spark: "SparkSession") -> None:
     known = context is None or "PYSPARK_PYTHON" in os.environ or context.getConf().contains("spark.pyspark.python")
     if master.startswith("local") and not known:
         context.pythonExec = sys.executable
-    pushes_filters = pushdown.is_safe(spark)
+    pushes_filters = pushdown_probe.is_safe(spark)
     for source in SOURCES:
         spark.dataSource.register(of_session(source, pushes_filters, master.startswith("local")))
 
@@ -74,7 +74,7 @@ class KafkaSource(DataSource):
     """What the five have in common; FORMAT is the name that format() takes."""
 
     FORMAT = ""
-    PUSHES_FILTERS = False  # Spark refuses a source that takes filters where they are off, and may mix them up (pushdown.py)
+    PUSHES_FILTERS = False  # Spark refuses a source that takes filters where they are off, and may mix them up (pushdown_probe.py)
     IS_LOCAL = True  # the workers are on the machine that plans a query
 
     @classmethod

@@ -8,17 +8,17 @@ tasks, and for the ends of logs where several brokers have one.
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil, inf
 
 from kafkaviz.format.offset_index import MOST_RELATIVE
-from kafkaviz.log.partition import Partition, log_end_offset
+from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline.inventory import Found, Inventory
 from kafkaviz.pipeline.plan import SEGMENT_COST_BYTES, Wanted
 from kafkaviz.pipeline.pushed import ALL, Asked, Limits
 from kafkaviz.pipeline.source_schema import ONE, Options
-from kafkaviz.pipeline.transactions import UNDISTURBED, Transactions
+from kafkaviz.pipeline.transactions import UNDISTURBED, Transactions, end_offset
 from kafkaviz.search.bounds import READ_COMMITTED
 
 CUT = ("kafka_batches", "kafka_records")
@@ -134,24 +134,22 @@ def _wanted(name: str, found: Inventory, asked: Asked, options: Options) -> Iter
 def _repeated(found: Inventory, asked: Asked) -> set[int]:
     """The replicas that are left out, by id: of those of one cluster's topic-partition all but the one whose log ends last.
 
-    Of several that end at the same offset the one whose broker's name comes first is read.
+    Of several that end at the same offset the one whose broker's name comes first is read. Two directories of one broker count as
+    replicas too; logs without a known cluster, or of another topic of the same name, never do.
     """
     clusters = {name: broker.cluster_id for name, broker in found.brokers}
     replicas: dict[tuple, list[tuple[str, Partition]]] = {}
     for broker, partition in found.partitions:
-        if partition.state == "current" and asked.has_topic(partition.topic) and asked.has_partition(partition.partition):
-            replicas.setdefault((clusters[broker], partition.topic, partition.partition), []).append((broker, partition))
+        is_asked = partition.state == "current" and asked.has_topic(partition.topic) and asked.has_partition(partition.partition)
+        if clusters[broker] and is_asked:
+            key = clusters[broker], partition.topic_id, partition.label
+            replicas.setdefault(key, []).append((broker, partition))
     left_out = set()
     for several in replicas.values():
         if len(several) > 1:
-            _, *others = sorted(several, key=lambda replica: (-_end_offset(replica[1]), replica[0]))
+            _, *others = sorted(several, key=lambda replica: (-end_offset(replica[1]), replica[0]))
             left_out |= {id(partition) for _, partition in others}
     return left_out
-
-
-def _end_offset(partition: Partition) -> int:
-    """The log end offset, -1 without a log."""
-    return log_end_offset(replace(partition.active)) if partition.active else -1
 
 
 def _offsets(name: str, segment: Segment, bases: list[int]) -> tuple[float, float]:

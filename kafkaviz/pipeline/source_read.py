@@ -19,11 +19,10 @@ from kafkaviz.errors import CannotOpen, KafkavizError
 from kafkaviz.format.batch import UNKNOWN, codec, has_delete_horizon, is_log_append_time
 from kafkaviz.format.walk import CHUNK_BYTES
 from kafkaviz.log import file
-from kafkaviz.log.entry_points import EntryPoints, entry_points
+from kafkaviz.log.entry_points import EntryPoints, chunk_bytes, entry_points
 from kafkaviz.log.past_damage import Hole, PastDamage
 from kafkaviz.log.segment import OFFSET_ENTRY, Segment
 from kafkaviz.pipeline import records, scan
-from kafkaviz.pipeline.hops import chunk_bytes
 from kafkaviz.pipeline.plan import Wanted
 from kafkaviz.pipeline.pushed import Asked, Limits
 from kafkaviz.pipeline.records import Trouble

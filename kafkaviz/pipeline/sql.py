@@ -23,6 +23,7 @@ REFUSED = re.compile(  # functions that tell of the process and its settings, or
     "sleep_ms|(copy|import)_database|stats|read_.*|query.*|.*execute.*"
 )
 EMPTY = ("There is no query", "Start from a question on the left, or write a SELECT")
+OWN_VIEWS = ("duckdb_", "pg_", "pragma_", "sqlite_")  # how the names of DuckDB's own views begin that need no schema
 REACHES = "It could tell of more than the catalog"
 OFFSET = 'OFFSET is a word of SQL: the column is written "offset"'
 NOT_TO_BLAME = re.compile("internal|fatal|io|out.of.memory|interrupt|permission", re.IGNORECASE)  # for these a query is not
@@ -92,6 +93,8 @@ def judge(text: str, parsed: Callable[[str], Mapping[str, Any]]) -> None:
         raise Wrong("Only one question is run here", "Several are run one after the other")
     nodes = list(_nodes(tree))
     named = {one["key"].lower() for node in nodes for one in (node.get("cte_map") or {}).get("map", ())}
+    for name in named:
+        _judge_name(name)
     for node in nodes:
         _judge(node, named, text)
 
@@ -162,6 +165,12 @@ def _judge(node: Mapping[str, Any], named: set[str], text: str) -> None:
         raise Wrong(f"The function {name} is not run here", REACHES, *span)
     elif kind == "VALUE_PARAMETER":
         raise Wrong("A query has no parameters here", "Write the value itself", *span)
+
+
+def _judge_name(name: str) -> None:
+    """Raises Wrong for a name of WITH that DuckDB could take for more than that where WITH does not reach: a file, a view of its own."""
+    if not name.isidentifier() or name.startswith(OWN_VIEWS):
+        raise Wrong(f"WITH names a table {name}", "Take a name of letters, digits and _ that does not begin as DuckDB's own views do")
 
 
 def _judge_table(parts: list[str], named: set[str], span: tuple[int | None, int | None]) -> None:

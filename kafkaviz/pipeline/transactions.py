@@ -15,11 +15,10 @@ from kafkaviz.errors import CannotOpen, CorruptBytes, KafkavizError
 from kafkaviz.format import txn_index
 from kafkaviz.format.batch import is_control, is_transactional
 from kafkaviz.log.broker import Problem
-from kafkaviz.log.entry_points import entry_points
+from kafkaviz.log.entry_points import chunk_bytes, entry_points
 from kafkaviz.log.partition import Partition, log_end_offset
 from kafkaviz.log.past_damage import PastDamage
 from kafkaviz.log.segment import Segment
-from kafkaviz.pipeline.hops import chunk_bytes
 from kafkaviz.simulate.recovering.transactions import OpenTransactions, TransactionFault
 
 ABORTED = np.dtype([("producer_id", "i8"), ("first_offset", "i8"), ("last_offset", "i8")])  # up to the marker
@@ -76,7 +75,7 @@ def transactions(partition: Partition, last_offset: float = inf) -> tuple[Transa
             aborted.append(_aborted(segment))
         except KafkavizError as fault:
             problems.append(Problem.of(segment.txnindex.path, fault))
-    since, open_since = _newest_snapshot(partition)
+    since, open_since = (-1, {}) if problems else _newest_snapshot(partition)  # else the markers of the .log tell alone
     going = OpenTransactions(open_since)
     for place, segment in enumerate(partition.live):
         following = partition.live[place + 1 : place + 2]
@@ -88,7 +87,7 @@ def transactions(partition: Partition, last_offset: float = inf) -> tuple[Transa
             _follow(segment, since, last_offset, going)
         except TransactionFault as fault:
             what = f"a marker of a transaction cannot be taken ({fault.message or 'it cannot be read'})"
-            problems.append(Problem(segment.log.path, what))
+            problems.append(Problem(segment.log.path, what, "file"))  # what it decides nobody knows
         except CannotOpen as fault:
             problems.append(Problem.of(segment.log.path, fault))
     aborted.append(_as_aborted(going.aborted()))
@@ -118,7 +117,7 @@ def _as_aborted(entries: np.ndarray) -> np.ndarray:
 
 def _newest_snapshot(partition: Partition) -> tuple[int, dict[int, int]]:
     """(its offset, the first offset of each open transaction by its producer); -1 and none where none can be read."""
-    end = _end_offset(partition) if partition.snapshots else -1
+    end = end_offset(partition) if partition.snapshots else -1
     for offset in sorted((offset for offset in partition.snapshots if offset <= end), reverse=True):
         with suppress(KafkavizError):  # Kafka takes the one before it, too
             producers = partition.snapshot(offset).producers
@@ -127,7 +126,7 @@ def _newest_snapshot(partition: Partition) -> tuple[int, dict[int, int]]:
     return -1, {}
 
 
-def _end_offset(partition: Partition) -> int:
+def end_offset(partition: Partition) -> int:
     """The log end offset, without the .index where that cannot be opened; -1 without a .log."""
     for without in ({}, {"index": None}) if partition.active else ():
         with suppress(CannotOpen):

@@ -8,7 +8,6 @@ import streamlit as st
 from kafkaviz import units
 from kafkaviz.errors import CannotOpen
 from kafkaviz.log import archive
-from kafkaviz.log.file import absolute
 from kafkaviz.ui import access, faults, parts
 from kafkaviz.words import say
 
@@ -18,7 +17,7 @@ def unpack(directory: str) -> None:
 
     What is drawn meanwhile is where Streamlit ends the script: of a visitor who presses Cancel, goes to another page, or has left.
     """
-    path = access.allowed(absolute(directory))
+    path = access.allowed_as_typed(directory)
     packed = archive.containing(path) or path
     if not archive.is_archive(packed) or not os.path.isfile(packed) or archive.unpacked(packed).exists():
         return

@@ -1,14 +1,24 @@
 """Files are judged once they are open: a link that leads out of what may be read is refused, whenever it was put there."""
 
 import os
+import tarfile
 from pathlib import Path
 
 import pytest
 
 from kafkaviz.errors import CannotOpen
-from kafkaviz.log import confinement, file
+from kafkaviz.log import archive, confinement, file
 from kafkaviz.log.broker import open_broker
 from kafkaviz.log.settings import open_settings
+
+
+@pytest.fixture
+def clean_archive(tmp_path) -> Path:
+    """A small archive of a directory."""
+    path = tmp_path / "kafka.tar.gz"
+    with tarfile.open(path, "w:gz") as packed:
+        packed.addfile(tarfile.TarInfo("kafka/orders-0/00000000000000000000.log"))
+    return path
 
 
 @pytest.fixture
@@ -55,6 +65,15 @@ def test_a_directory_outside_is_not_listed(root):
     (root / "orders-0").symlink_to(root.parent / "rootless")
     with pytest.raises(CannotOpen):
         file.listed(root / "orders-0")
+
+
+def test_an_archive_outside_is_not_unpacked(root, clean_archive):
+    """One that a link leads to, too."""
+    (root / "kafka.tar.gz").symlink_to(clean_archive)
+    for path in (clean_archive, root / "kafka.tar.gz"):
+        with pytest.raises(CannotOpen) as refused:
+            archive.opened(path)
+        assert refused.value.kind == "outside" and not archive.unpacked(path).exists()
 
 
 def test_without_confinement_everything_is_read(root):

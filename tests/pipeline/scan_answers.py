@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from kafkaviz.pipeline import register
-from kafkaviz.pipeline.pushdown import ENABLED
+from kafkaviz.pipeline.pushdown_probe import ENABLED
 from kafkaviz.pipeline.session import prepare, settings
 from kafkaviz.pipeline.source_schema import FORMATS
 

@@ -1,6 +1,7 @@
 """What is not given of a log that is whole: aborted and open transactions, and all replicas but one."""
 
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -129,7 +130,23 @@ def test_a_transaction_index_that_kafka_refuses_ends_the_query(made):
     rows = read("kafka_records", made, mode="PERMISSIVE").to_pylist()
     assert sum("txnindex" in (row["problem"] or "") for row in rows) == 1
     assert [row["offset"] for row in rows if row["offset"] is not None] == [0, 3, 4, 5, 6, 9, 10, 11, 12, 13, 14]
+    dropped = read("kafka_records", made, mode="DROPMALFORMED")["offset"].to_pylist()
+    assert dropped == read("kafka_records", made, mode="PERMISSIVE", columns="offset")["offset"].drop_null().to_pylist()
     assert read("kafka_batches", made).num_rows == 13
+
+
+def test_without_its_transaction_indexes_a_log_tells_the_same(clean, tmp_path):
+    """Of a real broker's, 4.3.1: the markers of the whole log stand for the .txnindex files; no aborted record comes back."""
+    directory = tmp_path / "kafka"
+    directory.mkdir()
+    for name in ("meta.properties", ".kafka_cleanshutdown"):
+        shutil.copy(clean / name, directory / name)
+    shutil.copytree(clean / "payments-0", directory / "payments-0")
+    expected = read("kafka_records", directory)["offset"].to_pylist()
+    for path in (directory / "payments-0").glob("*.txnindex"):
+        path.write_bytes(b"\1" + path.read_bytes()[1:])
+    assert read("kafka_records", directory, mode="DROPMALFORMED")["offset"].to_pylist() == expected
+    assert len(read("kafka_records", directory, isolation="read_uncommitted", mode="DROPMALFORMED")) > len(expected) > 10_000
 
 
 def replicas(tmp_path, ends: dict[str, int], clusters: dict[str, str] | None = None) -> list[str]:
@@ -170,3 +187,25 @@ def test_topics_of_two_clusters_are_no_replicas(tmp_path):
     """However they are called."""
     directories = replicas(tmp_path, {"broker-1": 4, "broker-2": 5}, {"broker-2": "another"})
     assert sorted(brokers_of("kafka_records", directories)) == ["broker-1"] * 4 + ["broker-2"] * 5
+
+
+def test_what_is_known_to_be_no_replica_is_read(tmp_path):
+    """Partitions without a broker's directory around them, and topics of one name with different ids."""
+    alone = [tmp_path / name / "t-0" for name in ("here", "there")]
+    for number, path in enumerate(alone):
+        path.parent.mkdir()
+        whole_logs.write(path, [plain(offset) for offset in range(3 + number)])
+    assert len(brokers_of("kafka_records", list(map(str, alone)))) == 7
+    directories = replicas(tmp_path, {"broker-1": 4, "broker-2": 5})
+    for path, topic_id in zip(directories, ("AkXzOiiERbadGF_c6qNvhw", "BkXzOiiERbadGF_c6qNvhw"), strict=True):
+        (Path(path) / "t-0" / "partition.metadata").write_text(f"version: 0\ntopic_id: {topic_id}")
+    assert len(brokers_of("kafka_records", directories)) == 9
+
+
+def test_an_index_that_cannot_be_opened_hides_no_replica(tmp_path):
+    """Where several are compared; the log's end is found in the .log."""
+    directories = replicas(tmp_path, {"broker-1": 4, "broker-2": 5})
+    index = Path(directories[1]) / "t-0" / "00000000000000000000.index"
+    index.unlink(missing_ok=True)
+    index.symlink_to(index.name)
+    assert brokers_of("kafka_records", directories, mode="PERMISSIVE") == ["broker-2"] * 5

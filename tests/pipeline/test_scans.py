@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kafkaviz.pipeline import pushdown, register
+from kafkaviz.pipeline import pushdown_probe, register
 from kafkaviz.pipeline.source import PushingReader, RecordsSource, of_session
 from kafkaviz.pipeline.source_schema import FORMATS
 from tests.pipeline.scan_answers import KEYS, SHUFFLES, TOPICS, answers
@@ -34,14 +34,14 @@ def expected(clean) -> dict[str, dict]:
 @pytest.fixture
 def pushing(spark):
     """The session of the test run, whose owner has pushed filters on for other sources."""
-    given = {pushdown.ENABLED: "true", SHUFFLES: "1"}
+    given = {pushdown_probe.ENABLED: "true", SHUFFLES: "1"}
     before = {name: spark.conf.get(name) for name in given}
     for name, value in given.items():
         spark.conf.set(name, value)
     yield spark
     for name, value in before.items():
         spark.conf.set(name, value)
-    pushdown._KNOWN.clear()
+    pushdown_probe._KNOWN.clear()
 
 
 @pytest.mark.slow
@@ -66,8 +66,8 @@ def test_spark_connect_gives_the_same(clean, expected):
 @pytest.mark.slow
 def test_filters_of_a_single_scan_are_pushed_where_spark_keeps_them_apart(pushing, clean, expected, monkeypatch):
     """The probe forced to say so: the frame is of a reader that takes filters, and a single scan has its rows."""
-    monkeypatch.setattr(pushdown, "keeps_apart", lambda spark: True)
-    pushdown._KNOWN.clear()
+    monkeypatch.setattr(pushdown_probe, "keeps_apart", lambda spark: True)
+    pushdown_probe._KNOWN.clear()
     register(pushing)
     for name in FORMATS:
         frame = pushing.read.format(name).option("columns", ",".join(KEYS[name])).option("topics", TOPICS).load(str(clean))
@@ -78,10 +78,10 @@ def test_filters_of_a_single_scan_are_pushed_where_spark_keeps_them_apart(pushin
 def test_the_probe_tells_what_spark_does(pushing, clean, monkeypatch):
     """Two scans of a source that takes filters are right exactly where it says that Spark keeps them apart; it is asked once."""
     asked = []
-    keeps_apart = pushdown.keeps_apart
-    monkeypatch.setattr(pushdown, "keeps_apart", lambda spark: asked.append(keeps_apart(spark)) or asked[-1])
-    pushdown._KNOWN.clear()
-    assert pushdown.is_safe(pushing) == pushdown.is_safe(pushing) == asked[0] and len(asked) == 1
+    keeps_apart = pushdown_probe.keeps_apart
+    monkeypatch.setattr(pushdown_probe, "keeps_apart", lambda spark: asked.append(keeps_apart(spark)) or asked[-1])
+    pushdown_probe._KNOWN.clear()
+    assert pushdown_probe.is_safe(pushing) == pushdown_probe.is_safe(pushing) == asked[0] and len(asked) == 1
     pushing.dataSource.register(of_session(RecordsSource, True, True))
     frame = pushing.read.format("kafka_records").option("columns", "topic").option("topics", "clicks-gzip,nulls").load(str(clean))
     one, whole = frame.where("topic = 'nulls'").count(), frame.count()
@@ -99,7 +99,7 @@ def test_a_session_without_pushed_filters_is_not_asked():
     class Session:
         conf = Conf()
 
-    assert not pushdown.is_safe(Session())
+    assert not pushdown_probe.is_safe(Session())
 
 
 def test_a_reader_takes_filters_only_where_it_was_said(clean):

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
+from kafkaviz.errors import CannotOpen
 from kafkaviz.log.broker import open_broker
-from kafkaviz.ui import pick, state
+from kafkaviz.ui import pick, state, unpack_progress
 from kafkaviz.ui.cache import Listed
 from tests.analyse.test_overview import make_segment
 
@@ -105,6 +106,15 @@ def test_recent_directories_come_newest_first_and_once(monkeypatch, tmp_path):
         monkeypatch.setattr(st, "session_state", {})
         pick.remember(f"/{name}")
     assert pick.recent() == ["/i", "/h", "/g", "/f", "/e", "/d", "/c", "/a"]
+
+
+@pytest.mark.parametrize("typed", ["~", "~daemon/x.tar.gz", "~nosuchuser", "logs/x.tar"])
+def test_what_an_address_names_comes_back_as_it_stands(monkeypatch, typed):
+    """Where visitors are several people, by whatever way a page comes to it: no home, no directory of the server's."""
+    monkeypatch.setenv("KAFKAVIZ_ALLOW_ROOT", "/srv")
+    with pytest.raises(CannotOpen) as refused:
+        unpack_progress.unpack(typed)
+    assert str(refused.value).startswith(f"{typed}: lies outside what this server may open; give a path below /srv")
 
 
 def test_what_others_opened_is_not_told(monkeypatch, tmp_path):
