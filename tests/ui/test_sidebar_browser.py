@@ -56,3 +56,25 @@ def test_a_click_right_after_another_directory_leads_there(server, page):
     page.wait_for_url("**/health?**")
     heading(page, "Health")
     assert archive.name in page.url
+
+
+COLUMNS = """() => {
+  const find = root => [...root.querySelectorAll('*')].map(e => e.shadowRoot ? find(e.shadowRoot) : e.matches('.two') && e).find(Boolean);
+  const two = find(document);
+  return two ? getComputedStyle(two).gridTemplateColumns.split(' ').length : 0;
+}"""
+
+
+def test_a_narrow_window_folds_its_sidebar(server, page):
+    """At 1024 px: by its button and by a key; the stepper's code then has room beside the slots."""
+    page.set_viewport_size({"width": 1024, "height": 768})
+    page.goto(f"{server}/lookup?tp=orders-0&by=timestamp&step=6")
+    page.wait_for_function(f"({COLUMNS})() === 1")
+    page.locator("[data-testid=stSidebarCollapseButton] button").click()
+    page.wait_for_function(f"({COLUMNS})() === 2")
+    assert not page.locator(".st-key-kv_nav").is_visible() or page.locator("[data-testid=stSidebar]").bounding_box()["width"] < 1
+    unfold = page.locator("[data-testid=stExpandSidebarButton]")
+    unfold.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function(f"({COLUMNS})() === 1")
+    assert page.locator(".st-key-kv_nav a", has_text="Health").is_visible()
