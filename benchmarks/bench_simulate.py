@@ -23,7 +23,7 @@ from kafkaviz.simulate.sending.workload import Workload, load
 from kafkaviz.simulate.writing.writer import Log
 
 LOG_BYTES, PLAIN_BYTES, ONE_RECORD_BATCHES = 1 << 30, 1 << 23, 10_000_000
-NEWEST = profile((4, 3, 1))
+KAFKA_4_3_1 = profile((4, 3, 1))
 BATCHES_OF_1_KB = """
 [[phase]]
 bytes = {size_bytes}
@@ -64,7 +64,7 @@ def run() -> list[str]:
     written(load(BATCHES_OF_1_KB.format(size_bytes=1 << 20)))  # compiles
     payload = best(lambda: streamed(workload), runs=3)
     disk = best(lambda: written(workload), runs=3)
-    sample = list(chunks(load(BATCHES_OF_1_KB.format(size_bytes=PLAIN_BYTES)), LogConfig(), NEWEST))
+    sample = list(chunks(load(BATCHES_OF_1_KB.format(size_bytes=PLAIN_BYTES)), LogConfig(), KAFKA_4_3_1))
     rival = plainly(sample) * LOG_BYTES / PLAIN_BYTES
     bare = best(lambda: streamed(workload, payload=False), runs=3)
     one = load(ONE_RECORD.format(batches=ONE_RECORD_BATCHES))
@@ -82,7 +82,7 @@ def run() -> list[str]:
 
 def streamed(workload: Workload, payload: bool = True) -> None:
     """Every chunk, made and dropped."""
-    for _ in chunks(workload, LogConfig(), NEWEST, payload=payload):
+    for _ in chunks(workload, LogConfig(), KAFKA_4_3_1, payload=payload):
         pass
 
 
@@ -90,8 +90,8 @@ def written(workload: Workload) -> None:
     """The same as a log, whose .log files go to disk; its indexes are small."""
     with tempfile.TemporaryDirectory() as folder:
         files = Files(Path(folder))
-        log = Log(LogConfig(), NEWEST, now_ms=workload.start_ms, logs=files)
-        for chunk in chunks(workload, LogConfig(), NEWEST):
+        log = Log(LogConfig(), KAFKA_4_3_1, now_ms=workload.start_ms, logs=files)
+        for chunk in chunks(workload, LogConfig(), KAFKA_4_3_1):
             log.append(chunk.rows, chunk.data)
         files.close()
 

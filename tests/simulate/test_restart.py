@@ -15,7 +15,7 @@ from kafkaviz.simulate.steps import ACTIONS, CAUSES, Step
 from kafkaviz.simulate.stored import StoredLog, in_memory
 
 ENTRY_BYTES = {".index": 8, ".timeindex": 12}
-NEWEST = profile((4, 3, 1))
+KAFKA_4_3_1 = profile((4, 3, 1))
 DATA = Path(__file__).parents[1] / "data" / "restarts.jsonl.gz"
 with gzip.open(DATA, "rt") as file:
     RECORDED = [json.loads(line) for line in file]
@@ -48,7 +48,7 @@ def loading(line: dict, broker: Path) -> Loading:
     original = {path.name: path.read_bytes() for path in (broker / line["source"][1]).iterdir() if path.name[0].isdigit()}
     files = tuple(in_memory(name, data) for name, data in changed(original, line["changes"]).items())
     config = IndexConfig(line["index_interval_bytes"], line["segment_index_bytes"])
-    return Loading(StoredLog("t-0", files, config, line["recovery_point"], line["log_start_offset"]), line["clean"], NEWEST)
+    return Loading(StoredLog("t-0", files, config, line["recovery_point"], line["log_start_offset"]), line["clean"], KAFKA_4_3_1)
 
 
 def in_use(line: dict, load: Loading) -> dict[str, list | None]:
@@ -113,11 +113,11 @@ def test_a_log_that_is_larger_than_kafka_opens_ends_the_start(clean):
     """What FileRecords.open of 3.9.0 and 4.3.1 threw for a file of 2147483648 bytes; one byte less was opened."""
     name = "00000000000000000000.log"
     long = in_memory(name, b"").grown(2**31)
-    (step,) = Loading(StoredLog("t-0", (long,), IndexConfig()), clean, NEWEST).run()
+    (step,) = Loading(StoredLog("t-0", (long,), IndexConfig()), clean, KAFKA_4_3_1).run()
     words = f"The size of segment t-0/{name} (2147483648) is larger than the maximum allowed segment size of 2147483647"
     assert (step.action, step.cause, step.file) == ("fail", "log-too-large", f"t-0/{name}") and step.way_out
     assert step.error == f"org.apache.kafka.common.KafkaException: {words}"
-    steps = Loading(StoredLog("t-0", (in_memory(name, b"").grown(2**31 - 1),), IndexConfig()), clean, NEWEST).run()
+    steps = Loading(StoredLog("t-0", (in_memory(name, b"").grown(2**31 - 1),), IndexConfig()), clean, KAFKA_4_3_1).run()
     assert "fail" not in {one.action for one in steps}
 
 
