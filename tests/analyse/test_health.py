@@ -154,6 +154,16 @@ def test_a_clean_stop_of_4_4_leaves_the_metadata_log_as_long_as_it_may_grow(rest
     assert all(one.message.endswith(UNFLUSHED_TRIM) for one in found.findings if (one.code, one.file) in LOST_TRIMS)
 
 
+@pytest.mark.parametrize(("version", "until"), [("4.4.0", "rolls: from 4.4.0 on"), ("4.3.1", "rolls or the broker stops cleanly")])
+def test_room_that_no_stop_gives_back_is_told_so(restarted_4_4, tmp_path, version, until):
+    """The metadata log's preallocated index, copied without its holes."""
+    copy = Path(shutil.copytree(restarted_4_4, tmp_path / "kafka"))
+    index = copy / "__cluster_metadata-0" / f"{0:020d}.index"
+    index.write_bytes(index.read_bytes())
+    [found] = [one for one in checked(copy, version).findings if one.code == "preallocation-waste"]
+    assert found.file == f"__cluster_metadata-0/{index.name}" and f"until the segment {until}" in found.consequence
+
+
 def test_a_stop_of_4_3_would_have_trimmed_the_metadata_log(restarted_4_4):
     """The same bytes, told of 4.3.1: its broker left no such indexes. The active segment was not rolled, so it lacks the trim of a stop."""
     found = [one for one in checked(restarted_4_4, "4.3.1").findings if (one.code, one.file) not in LOST_TRIMS and one.severity != "info"]

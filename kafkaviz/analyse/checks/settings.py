@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from kafkaviz import versions
 from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.checks.summary import Summary
 from kafkaviz.analyse.finding import Evidence, Finding, Version, finding
@@ -75,7 +76,10 @@ def _waste(summaries: Sequence[Summary], facts: Facts) -> Iterator[Finding]:
         total = sum(one.allocated_bytes - used for one, used in wasted)
         message = f"{len(wasted)} index file{'' if len(wasted) == 1 else 's'} hold {size(total)} of zeros that lie on disk"
         evidence = Evidence(f"{size(found.allocated_bytes)} on disk", f"{size(written)} of entries, then a hole")
-        yield facts.found("preallocation-waste", found.name, message, evidence, written, found.size_bytes - written)
+        is_kept = facts.metadata_log and versions.TRIMMED_BEFORE_CLOSE.of(facts.version)
+        until_rolled = "The space is taken until the segment rolls: from 4.4.0 on a clean stop does not trim the metadata log"
+        consequence = until_rolled if is_kept else ""
+        yield facts.found("preallocation-waste", found.name, message, evidence, written, found.size_bytes - written, consequence)
 
 
 def of_broker(broker: Broker, version: Version) -> Iterator[Finding]:
