@@ -140,7 +140,7 @@ class _Room:
         """Makes room for a batch; CorruptFile where there is none."""
         self._left -= int(row["record_count"]) if row["attributes"] & batch.CODEC_MASK else 0
         if self._left < 0:
-            what = f"the compressed batches of metadata hold more than {COMPRESSED_RECORDS} records: no broker writes that"
+            what = f"the compressed batches of metadata hold more than {COMPRESSED_RECORDS} records, and no broker writes that"
             raise CorruptFile(path, int(row["position"]), what)
 
 

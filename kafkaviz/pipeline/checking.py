@@ -26,7 +26,7 @@ from kafkaviz.pipeline.catalog import Catalog
 from kafkaviz.pipeline.catalog_info import version
 from kafkaviz.pipeline.inventory import Found, Inventory
 from kafkaviz.pipeline.schema import CHECKED
-from kafkaviz.units import legible
+from kafkaviz.units import encodable
 
 Key = tuple[str, str, int | None, str]  # broker, directory, base offset (None: of the directory), suffix
 
@@ -202,5 +202,5 @@ def _storable(key: Key) -> Key:
 
 def _row(key: Key, partition: Partition, digest: str, text: str) -> dict:
     broker, directory, base_offset, suffix = _storable(key)
-    owner = {"broker": broker, "topic": legible(partition.topic), "partition": partition.partition, "directory": directory}
+    owner = {"broker": broker, "topic": encodable(partition.topic), "partition": partition.partition, "directory": directory}
     return owner | {"base_offset": base_offset, "suffix": suffix, "digest": digest, "json": text}

@@ -15,7 +15,7 @@ from kafkaviz.format import names
 from kafkaviz.pipeline.catalog_info import Verdict
 from kafkaviz.pipeline.schema import FINDINGS, RESTART_STEPS, RETENTION
 from kafkaviz.simulate.steps import ACTIONS, CAUSES
-from kafkaviz.units import legible
+from kafkaviz.units import encodable
 
 SAME = ("code", "severity", "file", "position", "length", "message", "consequence", "next_step", "reference")  # columns of that name
 MOST_LONG = 2**63 - 1
@@ -127,5 +127,5 @@ def _kept(row: dict) -> Kept:
 
 def _storable(row: dict) -> dict:
     """A row as Parquet takes it: the name of a strange directory may be no UTF-8, and the number in that of a file no long."""
-    texts = {name: legible(value) for name, value in row.items() if isinstance(value, str)}
+    texts = {name: encodable(value) for name, value in row.items() if isinstance(value, str)}
     return row | texts | {name: None for name, value in row.items() if isinstance(value, int) and abs(value) > MOST_LONG}

@@ -15,7 +15,7 @@ from kafkaviz.log.file import FileInfo, info
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
 from kafkaviz.pipeline.catalog_info import CatalogInfo, Source, Stamp, StoredSegment, version
-from kafkaviz.units import legible
+from kafkaviz.units import encodable
 
 SMALL_FILES = (*(name for name in OWN_FILES if name != names.LOCK), SERVER_PROPERTIES)
 
@@ -95,11 +95,11 @@ def _one_a_path(brokers: Iterable[Broker]) -> list[Broker]:
 def _names(brokers: list[Broker]) -> list[str]:
     """The folder of each, or the archive's name without its suffix; as many folders above it as tell all apart.
 
-    As text that tables can hold, see units.legible; where that alone tells two apart no more, bytes that are no UTF-8 are written out.
+    As text that tables can hold, see units.encodable; where that alone tells two apart no more, bytes that are no UTF-8 are written out.
     """
     paths = [broker.source.with_name(archive.stem(broker.source)) if _is_packed(broker) else broker.path for broker in brokers]
     for length in range(1, max((len(path.parts) for path in paths), default=0) + 1):
-        names = [legible("/".join(path.parts[-length:])) for path in paths]
+        names = [encodable("/".join(path.parts[-length:])) for path in paths]
         if len(set(names)) == len(names):
             return names
     return [str(path).encode("utf-8", "backslashreplace").decode() for path in paths]

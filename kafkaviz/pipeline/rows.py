@@ -17,7 +17,7 @@ from kafkaviz.format.batch import (
 )
 from kafkaviz.pipeline.plan import Wanted
 from kafkaviz.pipeline.schema import BATCHES
-from kafkaviz.units import legible
+from kafkaviz.units import encodable
 
 CODEC_NAMES = pa.array([*CODECS, "5", "6", "7"])  # Kafka keeps a batch whose id no codec has
 TIMESTAMP_TYPES = pa.array(["CreateTime", "LogAppendTime"])
@@ -85,7 +85,7 @@ def _owner_columns(owners: Sequence[Wanted], counts: Sequence[int]) -> Columns:
     whose = pa.array(np.repeat(np.arange(len(owners)), counts))
     return {
         "broker": pa.array([owner.broker for owner in owners], pa.string()).take(whose),
-        "topic": pa.array([legible(owner.topic) for owner in owners], pa.string()).take(whose),
+        "topic": pa.array([encodable(owner.topic) for owner in owners], pa.string()).take(whose),
         "partition": pa.array([owner.partition for owner in owners], pa.int32()).take(whose),
         "segment_base_offset": pa.array([owner.segment.base_offset for owner in owners], pa.int64()).take(whose),
     }

@@ -20,7 +20,7 @@ from kafkaviz.pipeline.inventory import Found
 from kafkaviz.pipeline.plan import Wanted
 from kafkaviz.pipeline.schema import FILE_KINDS, PARTITIONS, SEGMENTS
 from kafkaviz.pipeline.summary import SegmentRead
-from kafkaviz.units import legible
+from kafkaviz.units import encodable
 
 SEGMENT_BYTES = "segment.bytes"
 
@@ -80,7 +80,7 @@ def segments_table(found: Sequence[Found], facts: Sequence[Facts], settings: Map
     rows = [
         {
             "broker": one.broker,
-            "topic": legible(one.partition.topic),
+            "topic": encodable(one.partition.topic),
             "partition": one.partition.partition,
             "base_offset": one.segment.base_offset,
             "state": one.segment.state,
@@ -100,9 +100,9 @@ def partitions_table(partitions: Iterable[tuple[str, Partition]], found: Sequenc
     rows = [
         {
             "broker": broker,
-            "topic": legible(partition.topic),
+            "topic": encodable(partition.topic),
             "partition": partition.partition,
-            "directory": legible(partition.directory),
+            "directory": encodable(partition.directory),
             "state": partition.state,
             "topic_id": partition.topic_id,
             "segments": len(partition.live),

@@ -53,5 +53,6 @@ def counted(monkeypatch) -> Iterator[SimpleNamespace]:
     with monkeypatch.context() as patch:
         patch.setattr(file, "reader", counting)
         patch.setattr(file, "read", counting_all(whole))
+        patch.setattr(file, "read_whole", counting_all(file.read_whole))
         patch.setattr(file, "read_written", counting_all(written))
         yield told

@@ -83,11 +83,11 @@ def test_findings_on_spark_are_the_same(clean, killed, damaged, on_spark, out, f
 
 
 @pytest.mark.slow
-def test_findings_of_eight_brokers_are_the_same(shared, on_spark, out):
-    """2.8.2 to 4.3.1, clean, killed, restarted, damaged."""
+def test_findings_of_thirteen_brokers_are_the_same(shared, on_spark, out):
+    """2.8.2 to 4.4.0, clean, killed, restarted, damaged."""
     archives = sorted((shared / "data").glob("kafka-*.tar.gz"))
     archives = [archive for archive in archives if not archive.name.endswith(".expected.tar.gz")]
-    assert len(archives) == 8
+    assert len(archives) == 13
     on_spark(*archives, catalog=out, findings=True)
     assert_told(out, *archives)
 

@@ -10,7 +10,7 @@ from kafkaviz.commands.dumping.judged import Judge
 from kafkaviz.commands.dumping.options import Options
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log import file
-from kafkaviz.units import legible
+from kafkaviz.units import encodable
 
 FORMATS = ("log", "checkpoint", "index", "timeindex", "snapshot", "txnindex")
 
@@ -33,7 +33,7 @@ def _print_file(path: str, options: Options, console: Console, judge: Judge) -> 
     with file.reader(Path(path)):  # before anything is said of it
         info = file.info(Path(path))
     suffix = path.rpartition("/")[2].rpartition(".")[2]
-    console.write(line("file", path=legible(path), format=suffix if suffix in FORMATS else None, size_bytes=info.size_bytes))
+    console.write(line("file", path=encodable(path), format=suffix if suffix in FORMATS else None, size_bytes=info.size_bytes))
     _dump_file(path, suffix, options, console, judge)
 
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from kafkaviz.commands.dumping.lines import Masked, Part, Word
-from kafkaviz.units import legible
+from kafkaviz.units import encodable
 
 Columns = dict[str, np.ndarray | Word | list[Part]]  # a column as lines.render has it, or more parts in a list
 
@@ -17,7 +17,7 @@ def line(kind: str, **fields) -> bytes:
 
 def problem(code: str, position: int | None, size_bytes: int | None, message: str) -> bytes:
     """Something wrong: its code in the list of findings, and the bytes it is about."""
-    return line("problem", code=code, position=position, size_bytes=size_bytes, message=legible(message))
+    return line("problem", code=code, position=position, size_bytes=size_bytes, message=encodable(message))
 
 
 def unwritten(position: int, size_bytes: int) -> bytes:

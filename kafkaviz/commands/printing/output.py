@@ -41,7 +41,7 @@ def say_newer(because: str, of: str = "") -> None:
 def _legible(value):
     """The same, each text of it legible and its digits plain."""
     if isinstance(value, str):
-        return units.legible(units.ungrouped(value))
+        return units.encodable(units.ungrouped(value))
     if isinstance(value, dict):
         return {name: _legible(part) for name, part in value.items()}
     return [_legible(part) for part in value] if isinstance(value, list | tuple) else value

@@ -74,6 +74,6 @@ def commands(shown: Shown, changed: dict[str, int], words: str, name: str = "int
         else:
             st.html(f'<p class="kv-sm" style="color:var(--kv-ink-2)">{parts.escape(words)}</p>')
             lines = "\n".join(tuning_words.alter_line(name, value, topic) for name, value in changed.items())
-        st.code(lines, language=None, wrap_lines=True)
+        st.code(units.legible(lines), language=None, wrap_lines=True)
         at_once = [say("tuning.at_once", name=one) for one in changed if one not in tuning_words.NEW_SEGMENTS]
         st.html(f'<p class="kv-sm kv-fnt">{parts.escape(sentences([say("tuning.reach"), *at_once]))}</p>')

@@ -61,7 +61,7 @@ def wanted(here: Listed, kind: str, name: str, version: str | None) -> Wanted:
     chosen = [one for one in broker.partitions if one.state == "current" and _is_meant(one, kind, name)]
     sizes = tuple((f"{one.directory}/{part.name}.log", part.log.size_bytes) for one in chosen for part in one.live)
     given = {"partition": lambda: broker.partition(name).path, "topic": lambda: broker.path / name, "broker": lambda: broker.path}[kind]()
-    return Wanted(f"{here.key}|{kind}|{name}|{version}", str(given), kind, sizes, version=version)
+    return Wanted(f"{here.key}|{kind}|{name!a}|{version}", str(given), kind, sizes, version=version)
 
 
 def _is_meant(partition: Partition, kind: str, name: str) -> bool:

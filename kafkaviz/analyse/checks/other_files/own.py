@@ -14,7 +14,7 @@ from kafkaviz.log import file
 from kafkaviz.log.broker import CHECKPOINTS, OWN_FILES, Broker, Problem
 from kafkaviz.simulate.starting import own_files
 from kafkaviz.simulate.steps import Step
-from kafkaviz.units import legible
+from kafkaviz.units import encodable
 
 
 def of_broker(broker: Broker, version: Version, strange_names: Sequence[str] = ()) -> Iterator[Finding]:
@@ -24,7 +24,7 @@ def of_broker(broker: Broker, version: Version, strange_names: Sequence[str] = (
     ends = _ends(broker, version)
     yield from _properties(broker, "meta-properties" in ends, version)
     yield from cluster.bootstrap(broker.path / BOOTSTRAP, ends.get("bootstrap"), version)
-    yield from (strangers.directory(legible(name), version) for name in strange_names)
+    yield from (strangers.directory(encodable(name), version) for name in strange_names)
     for problem in broker.problems:
         name = problem.path.name
         if problem.is_unread and name not in (*CHECKPOINTS.values(), META_PROPERTIES):  # these are read once more

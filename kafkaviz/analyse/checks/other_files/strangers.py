@@ -9,7 +9,7 @@ from kafkaviz.format import names
 from kafkaviz.format.names import LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE
 from kafkaviz.log.partition import Partition
 from kafkaviz.log.segment import Segment
-from kafkaviz.units import group, legible
+from kafkaviz.units import encodable, group
 
 PARTITION_FILES = (LEADER_EPOCHS, PARTITION_METADATA, QUORUM_STATE)
 LEFTOVERS = {"deleted": "leftover-deleted", "cleaned": "leftover-cleaned", "swap": "leftover-swap"}
@@ -54,7 +54,7 @@ def directory(shown: str, version: Version) -> Finding:
 
 def stranger(partition: str | None, name: str, size_bytes: int | None, version: Version) -> Finding:
     """A file that is none of Kafka's."""
-    shown = legible(name)
+    shown = encodable(name)
     path = f"{partition}/{shown}" if partition else shown
     place = {"position": 0, "length": size_bytes} if size_bytes is not None else {}
     message = f"{shown} is no file of Kafka's"

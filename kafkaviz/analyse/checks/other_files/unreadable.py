@@ -9,7 +9,7 @@ from kafkaviz.analyse.checks.facts import Facts
 from kafkaviz.analyse.finding import ERROR, Evidence, Finding, Version, finding
 from kafkaviz.errors import KafkavizError
 from kafkaviz.log.broker import Problem
-from kafkaviz.units import legible
+from kafkaviz.units import encodable
 
 HERE = "What is in it is not known here"
 OFFLINE = f"{HERE}. A broker that cannot read it either takes the whole log directory offline"
@@ -33,11 +33,11 @@ def of_file(name: str, fault: KafkavizError, facts: Facts, consequence: str = OF
 
 def of_path(file: str, partition: str | None, problem: Problem, version: Version, consequence: str = OFFLINE) -> Finding:
     """A file or directory, relative to the broker directory. An error where a broker that cannot read it either is stopped by that."""
-    shown, evidence = legible(file), Evidence(problem.what, "a file that can be read")
+    shown, evidence = encodable(file), Evidence(problem.what, "a file that can be read")
     message = f"{shown.rpartition('/')[2]} could not be read: {problem.what}"
     step = STEPS.get(problem.kind, OTHERWISE)
     found = finding(
-        "unreadable-file", message, evidence, partition=partition and legible(partition), file=shown, version=version,
+        "unreadable-file", message, evidence, partition=partition and encodable(partition), file=shown, version=version,
         consequence=consequence, next_step=step,
     )  # fmt: skip
     return replace(found, severity=ERROR) if hides_start(found) else found
