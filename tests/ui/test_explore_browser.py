@@ -160,6 +160,7 @@ def test_a_column_that_is_a_word_of_sql_is_taken_in_quotes(explore):
     shows(explore, 'SELECT "offset" FROM')
     explore.get_by_role("textbox", name="SQL").press("Control+Enter")
     explore.locator(".kv-tbl th", has_text="offset").wait_for()
+    assert explore.locator(".kv-tbl th").all_inner_texts() == ["offset"]
 
 
 def test_the_only_csv_is_ours(explore):
