@@ -2,10 +2,15 @@
 
 from kafkaviz.ui import access
 from tests import test_browser
+from tests.journeys.walk import SETTLED
 from tests.test_browser import heading
 
 pytestmark = test_browser.pytestmark
 server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page  # fixtures of this module
+
+LISTENS = "window.__kafkaviz_sidebar?.listens"  # its script comes by itself, and may come after the page's title
+SETTLED_MS = 1500  # nothing is drawn anew after that but by its reader
+CURRENT = ".st-key-kv_nav a[aria-current=page]"
 
 AT_ONCE = """name => { const timer = setInterval(() => {
   if (!new URL(location).searchParams.get('dir')?.endsWith(name)) return;
@@ -18,6 +23,7 @@ def test_a_press_holds_while_its_link_is_drawn_anew(server, page):
     """Pressed on one link and let go on its successor, which is no click for a browser."""
     page.goto(server)
     heading(page, "37 topic-partitions")
+    page.wait_for_function(LISTENS)
     link = page.locator(".st-key-kv_nav a", has_text="Health")
     link.hover()
     page.mouse.down()
@@ -25,13 +31,14 @@ def test_a_press_holds_while_its_link_is_drawn_anew(server, page):
     page.mouse.up()
     page.wait_for_url("**/health?**")
     heading(page, "Health")
-    assert page.locator(".st-key-kv_nav a[aria-current=page]").inner_text().endswith("Health")
+    assert page.locator(CURRENT).inner_text().endswith("Health")
 
 
 def test_a_press_holds_while_there_is_no_sidebar(server, page):
     """It counts where the link was and will be."""
     page.goto(server)
     heading(page, "37 topic-partitions")
+    page.wait_for_function(LISTENS)
     link = page.locator(".st-key-kv_nav a", has_text="Rolls")
     link.hover()
     page.evaluate("document.querySelector('[data-testid=stSidebar]').style.display = 'none'")
@@ -41,7 +48,22 @@ def test_a_press_holds_while_there_is_no_sidebar(server, page):
     page.evaluate("document.querySelectorAll('.away').forEach(nav => nav.classList.replace('away', 'st-key-kv_nav'))")
     page.wait_for_url("**/rolls?**")
     heading(page, "Rolls")
-    assert page.locator(".st-key-kv_nav a[aria-current=page]").inner_text().endswith("Rolls")
+    assert page.locator(CURRENT).inner_text().endswith("Rolls")
+
+
+def test_the_current_page_is_marked_however_late_its_link_is_drawn(server, page):
+    """The script of the links is fetched after the page began to show."""
+    held = []
+    page.route("**/PageLink.*.js", lambda request: held.append(request))
+    page.goto(f"{server}/health")
+    heading(page, "Health")
+    page.wait_for_function(LISTENS)
+    page.locator(SETTLED).wait_for()
+    page.wait_for_timeout(SETTLED_MS)
+    assert page.locator(".st-key-kv_nav a").count() == 0
+    for request in held:
+        request.continue_()
+    assert page.locator(CURRENT).inner_text().endswith("Health")
 
 
 def test_a_click_right_after_another_directory_leads_there(server, page):

@@ -32,9 +32,12 @@ def test_every_press_counts(server, page, path, name, parameter, beside):
     for _ in range(PRESSES):
         page.keyboard.press("ArrowRight")
         page.wait_for_timeout(BETWEEN_MS)
-    page.wait_for_timeout(2 * BETWEEN_MS)  # the last run has begun
-    page.locator(SETTLED).wait_for()
     value = slider.get_attribute("aria-valuetext")
+    page.wait_for_function("([name, value]) => new URL(location).searchParams.get(name) === value", arg=[parameter, value])
+    page.locator(SETTLED).wait_for()
+    page.wait_for_timeout(2 * BETWEEN_MS)  # a run that would take one back has begun
+    page.locator(SETTLED).wait_for()
+    assert slider.get_attribute("aria-valuetext") == value
     assert int(slider.input_value()) == before + PRESSES
     assert parse_qs(urlsplit(page.url).query)[parameter] == [value]
     assert page.locator(beside).filter(has_text=shown(value)).count()

@@ -27,11 +27,15 @@ export default function ({ parentElement: root, data, setTriggerValue }) {
     document.querySelector('.st-key-kv_nav')?.setAttribute('aria-label', data.words.pages);
     document.querySelector('.st-key-kv_top')?.setAttribute('role', 'navigation');
     document.querySelector('.st-key-kv_top')?.setAttribute('aria-label', data.words.where);
-    for (const a of document.querySelectorAll('.st-key-kv_nav a')) a.removeAttribute('aria-current');
-    document.querySelector('.st-key-kv_nav_current a')?.setAttribute('aria-current', 'page');
+    const current = document.querySelector('.st-key-kv_nav_current a');
+    for (const a of document.querySelectorAll('.st-key-kv_nav a[aria-current]')) if (a !== current) a.removeAttribute('aria-current');
+    current?.setAttribute('aria-current', 'page');
   };
+  // The links may be drawn later than this, or anew: their script is one that the browser fetches by itself.
+  let next = 0;
+  const drawn = new MutationObserver(() => { next ||= requestAnimationFrame(() => { next = 0; mark(); }); });
   mark();
-  requestAnimationFrame(mark);
+  drawn.observe(document.body, { childList: true, subtree: true });
   document.addEventListener('keydown', press);
-  return () => document.removeEventListener('keydown', press);
+  return () => { drawn.disconnect(); cancelAnimationFrame(next); document.removeEventListener('keydown', press); };
 }
