@@ -371,3 +371,15 @@ def test_the_ends_of_a_short_bar_stand_below_it():
     assert view.bars[0].ends == ("0.305 µs", "0.417 µs")
     (told,) = (one for one in tornado.figure(view, "light").layout.annotations if "0.305" in one.text)
     assert told.text == f"0.305 µs – 0.417 µs → <b>2{T}048</b>" and told.xanchor == "left" and told.yshift < 0
+
+
+@pytest.mark.parametrize(("storage", "named"), [(None, "this machine’s own disk"), ("ssd", "ssd")])
+def test_the_prices_name_the_device_that_was_measured(storage, named):
+    """A calibration is of a disk, and is not one's name; a preset that is chosen has its own."""
+    measure = {"min": 0.5, "median": 1.0, "p90": 2.0}
+    own = {"measured_at": "2026-11-21", "pread_17_us": measure, "pread_61_us": measure, "random_read_us": measure}
+    costs, of = cost_model.costs(False, storage, measured=own), measured(1000)
+    found = tuning.recommend(of, Today(4096, "", topic="orders"), Budgets(), costs)
+    view = tuning_verdict.view(found, of, Today(4096, "", topic="orders"), Budgets(), costs, Entries((1, 1), (1, 1)))
+    words = dict(view.boxes)["Modelled"]
+    assert f"A read from {named} costs " in words

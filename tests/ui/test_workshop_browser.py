@@ -1,11 +1,19 @@
 """The Workshop in a real browser, by keyboard: answer, watch, go on; a stepper between; no error in the console, nothing clipped."""
 
+from urllib.parse import parse_qs, urlsplit
+
 import pytest
 
 from tests import test_browser
 
 pytestmark = test_browser.pytestmark
 server, browser, page = test_browser.server_that_has_read, test_browser.browser, test_browser.page  # fixtures of this module
+
+SHADE, SHADED_MS = "one => getComputedStyle(one).backgroundColor", 300
+SHADES = {
+    "light": {"right": "rgb(220, 243, 230)", "wrong": "rgb(252, 228, 228)"},
+    "dark": {"right": "rgb(18, 50, 31)", "wrong": "rgb(66, 26, 29)"},
+}
 
 
 def press(page, key):
@@ -73,6 +81,37 @@ def test_start_again_asks_first(server, page):
     page.get_by_text("0 of 38 questions answered").wait_for()
     forget.wait_for(state="hidden")
     assert "answers" not in page.url
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_an_answer_has_its_colour_under_the_pointer_that_chose_it(server, browser, theme):
+    """The pointer rests on the button after the click: right is green there, wrong is not, as each is without a pointer."""
+    with test_browser.watched(browser, theme=theme) as page:
+        page.goto(f"{server}/workshop")
+        test_browser.heading(page, "A log is cut into segments")
+        for place, kind in ((1, "wrong"), (0, "right")):
+            page.locator(f".st-key-kv_choice_{place} button").click()
+            button = page.locator(f".st-key-kv_opt_{kind}_{place} button")
+            button.wait_for()
+            assert button.evaluate("one => one.matches(':hover')")
+            page.wait_for_timeout(SHADED_MS)
+            pointed = button.evaluate(SHADE)
+            page.mouse.move(1, 1)
+            page.wait_for_timeout(SHADED_MS)
+            assert pointed == button.evaluate(SHADE) == SHADES[theme][kind]
+
+
+def test_a_copied_link_keeps_what_its_reader_wrote_to_themselves(server, browser):
+    """Lesson and step are in it; the answers, what is typed in the field, the teacher's notes and the server's path are not."""
+    with test_browser.watched(browser) as page:
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.goto(f"{server}/workshop?lesson=three-files&at=4&answers=three-files.1a+three-files.2x&given=43&notes=1")
+        page.get_by_text("43 is not it").wait_for()
+        page.get_by_role("button", name="Copy link").click()
+        page.get_by_role("button", name="Copied").wait_for()
+        link, shown = page.evaluate("navigator.clipboard.readText()"), page.url
+    assert {"answers", "given", "notes"} <= set(parse_qs(urlsplit(shown).query))
+    assert parse_qs(urlsplit(link).query) == {"lesson": ["three-files"], "at": ["4"]}
 
 
 def test_chinese_and_the_hand_out(server, page):

@@ -9,6 +9,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from kafkaviz.search import exercise as ceiling
 from kafkaviz.ui import lessons, workshop
 from kafkaviz.ui.lessons import tasks
 from kafkaviz.ui.lessons.grammar import Block
@@ -128,6 +129,12 @@ def test_an_exercise_is_checked():
     at = press(at, "kv_next")
     assert field(at).value == "" and "given" not in at.query_params
     assert "43 is not it" in html(page(lesson="three-files", at="4", given="43"))
+
+
+def test_only_a_rule_counts_its_characters():
+    """A field for a number shows no "7/400": a rule has a longest length, a number none that anybody reaches."""
+    assert field(page(lesson="three-files", at="3")).max_chars == 0
+    assert field(page(lesson="binary-search", at="3")).max_chars == ceiling.LONGEST
 
 
 def test_the_ceiling_is_tried_on_every_slot():
