@@ -213,12 +213,16 @@ def test_a_fresh_catalog_gives_all_numbers_without_an_ingest(directory, starts, 
     assert ingests.shared().of(here) is None and starts.asked == []
 
 
+def lead_out(path: Path, folder: Path) -> None:
+    """The file becomes a link to a secret in this folder."""
+    (folder / "secret").write_text("root:x:0:0")
+    path.unlink(missing_ok=True)
+    path.symlink_to(folder / "secret")
+
+
 def test_a_linked_small_file_is_refused_before_it_is_read(monkeypatch, directory, tmp_path):
     """A checkpoint that is a link out of the root: not a word of what it leads to is shown."""
-    secret = tmp_path / "secret"
-    secret.write_text("root:x:0:0")
-    (directory / "replication-offset-checkpoint").unlink(missing_ok=True)
-    (directory / "replication-offset-checkpoint").symlink_to(secret)
+    lead_out(directory / "replication-offset-checkpoint", tmp_path)
     monkeypatch.setenv(access.ALLOW_ROOT, str(directory))
     with pytest.raises(CannotOpen) as raised:
         cache.listed(directory)
@@ -227,10 +231,7 @@ def test_a_linked_small_file_is_refused_before_it_is_read(monkeypatch, directory
 
 def test_a_lone_partition_tells_nothing_through_its_parents_links(monkeypatch, directory, tmp_path):
     """The broker directory around it is read too, and may hold a link that leads out of the root."""
-    secret = tmp_path / "secret"
-    secret.write_text("root:x:0:0")
-    (directory / "meta.properties").unlink(missing_ok=True)
-    (directory / "meta.properties").symlink_to(secret)
+    lead_out(directory / "meta.properties", tmp_path)
     monkeypatch.setenv(access.ALLOW_ROOT, str(directory))
     access.confine()
     broker = cache.broker(directory / "orders-0")
