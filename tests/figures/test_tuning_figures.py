@@ -99,7 +99,7 @@ def test_the_curves_mark_today_and_what_is_considered(mode):
 def test_below_the_smallest_batch_nothing_changes():
     """A shaded stretch with words beside it where it is narrow, inside where it is wide; none below the axis' start."""
     narrow, wide = (tuning_curve.headers_figure(curve(measured(size, spread=size // 10)), "light") for size in (200, 6000))
-    assert any("Left of 180 B, your smallest batch," in one for one in notes(narrow))
+    assert any("Left of 180 B, your<br>smallest batch," in one for one in notes(narrow))
     assert any("Below your smallest batch" in one for one in notes(wide))
     plateau = next(one for one in wide.layout.shapes if one.type == "rect" and one.x0 == 64)
     assert plateau.x1 == curve(measured(6000, spread=600)).least_batch_bytes

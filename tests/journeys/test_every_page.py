@@ -32,9 +32,6 @@ ROOMS = {
 }  # fmt: skip
 
 
-LEAST_OF_FIGURES = 640  # px; on a telephone words of a figure may meet, and no page scrolls sideways all the same
-
-
 @dataclass(frozen=True)
 class State:
     """A page in a state worth looking at: its address, and what is there once it has come to rest.
@@ -143,9 +140,7 @@ def test_nothing_is_cut_off_or_drawn_over(opened, room):
     opened.set_viewport_size({"width": width, "height": 900})
     for _ in range(TRIES if is_narrow or medium == "print" else 1):
         opened.wait_for_timeout(AFTER_RESIZE_MS if opened.viewport_size["width"] != 1280 else 0)
-        found = opened.evaluate(CLIPPED, is_narrow)
-        if width >= LEAST_OF_FIGURES:
-            found += opened.evaluate(OVERLAPPING)
+        found = opened.evaluate(CLIPPED, is_narrow) + opened.evaluate(OVERLAPPING)
         if not found:
             break
     opened.emulate_media(media="screen")

@@ -1,7 +1,7 @@
 // The three files of a segment, linked: a slot of .timeindex, the slot of .index it was written with, the batch both point at.
 // Rows and slots count in the whole segment; m.batches, m.entries and m.times hold those of the slice that was sent.
 const LEFT = 94, HEIGHT = 340, TIME = { y: 26, h: 34 }, INDEX = { y: 108, h: 34 }, LOG = { y: 206, h: 54 };
-const LEAST_WINDOW = 240, TAIL_ROOM = .15, CENTRE = .475, SLICE_WINDOW_ROWS = 1000, REST_MS = 120;
+const LEAST_WINDOW = 240, TAIL_ROOM = .15, CENTRE = .475, SLICE_WINDOW_ROWS = 1000, REST_MS = 120, TICK_PX = 90;
 const COARSE = 1, PAST = 2, INSIDE = 3, BEYOND = 4; // analyse/links.py, Aim
 
 export default function ({ parentElement: root, data, setStateValue }) {
@@ -395,8 +395,9 @@ function wholeSegment(m, w, x) {
   if (m.data.overview.length) columns(m, g, x); else each(m, g, x);
   const from = Math.min(x(m.end), w - 11);
   if (m.data.tail) g.append(S('rect', { x: from, y: 16, width: w - from, height: 16, fill: 'url(#torn)', stroke: V('torn') }));
-  const last = m.end || m.data.size, quarters = [0, 1, 2, 3].map(k => Math.round(last * k / 4000) * 1000);
-  for (const p of [...(last > 8000 ? quarters : [0]), last]) {
+  const last = m.end || m.data.size, parts = w - LEFT < 4 * TICK_PX ? 2 : 4;
+  const marks = Array.from({ length: parts }, (_, k) => Math.round(last * k / parts / 1000) * 1000);
+  for (const p of [...(last > 8000 ? marks : [0]), last]) {
     const anchor = p === 0 ? 'start' : p === last && x(p) > w - 40 ? 'end' : 'middle';
     g.append(S('text', { x: x(p), y: 47, 'text-anchor': anchor, class: 'axt' }, grp(p)));
   }
@@ -742,7 +743,7 @@ function dimension(m, k, start, end, y, colour, words) {
 }
 
 function axis(m, g) {
-  const { x, w } = m.layout, [p0, p1] = m.window, y = LOG.y + LOG.h + 44, every = tickStep((p1 - p0) / 7);
+  const { x, w } = m.layout, [p0, p1] = m.window, y = LOG.y + LOG.h + 44, every = tickStep((p1 - p0) / Math.max(1, Math.min(7, (w - LEFT) / TICK_PX)));
   g.append(S('line', { x1: LEFT, x2: w, y1: y, y2: y, class: 'ax' }));
   for (let p = Math.ceil(p0 / every) * every; p <= p1; p += every) {
     const X = x(p);
